@@ -1,0 +1,78 @@
+# One function describes every module of the tree:
+#
+#   fabricgate_module(NAME SOURCES a.cpp … DEPENDS module|library … TESTS a_test.cpp … FUZZ b_fuzz.cpp …)
+#
+# makes the static library fabricgate_NAME with the project's warnings, one test program NAME_test out of TESTS (label
+# `unit`, one CTest entry per test), a self-sufficiency check of every header beside the sources, and libFuzzer programs
+# when FABRICGATE_FUZZ is on. Include paths start at the root of the tree.
+find_package(Threads REQUIRED)
+find_package(GTest REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+include(GoogleTest)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+add_library(fabricgate_options INTERFACE)
+target_include_directories(fabricgate_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(fabricgate_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wno-missing-field-initializers)  # designated initialisers leave out what does not apply
+if(FABRICGATE_WERROR)
+  target_compile_options(fabricgate_options INTERFACE -Werror)
+endif()
+if(FABRICGATE_FUZZ)
+  target_compile_options(fabricgate_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined)
+  target_link_options(fabricgate_options INTERFACE -fsanitize=address,undefined)
+elseif(FABRICGATE_SANITIZE)
+  target_compile_options(fabricgate_options INTERFACE -fsanitize=${FABRICGATE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(fabricgate_options INTERFACE -fsanitize=${FABRICGATE_SANITIZE})
+endif()
+# header-only, so that what is deployed to nodes needs no library of ours or Debian's beside libc, libstdc++, MPI, UCX, verbs
+target_link_libraries(fabricgate_options INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json Threads::Threads)
+
+function(fabricgate_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;TESTS;FUZZ" ${ARGN})
+  add_library(fabricgate_${name} STATIC ${arg_SOURCES})
+  target_link_libraries(fabricgate_${name} PUBLIC fabricgate_options ${arg_DEPENDS})
+  fabricgate_check_headers(${name})
+  if(arg_TESTS AND NOT FABRICGATE_FUZZ)
+    add_executable(${name}_test ${arg_TESTS})
+    target_link_libraries(${name}_test PRIVATE fabricgate_${name} GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE TESTDATA="${CMAKE_CURRENT_SOURCE_DIR}/testdata")
+    gtest_discover_tests(${name}_test PROPERTIES LABELS unit TIMEOUT 120 DISCOVERY_TIMEOUT 60)
+  endif()
+  if(FABRICGATE_FUZZ)
+    foreach(source ${arg_FUZZ})
+      get_filename_component(program ${source} NAME_WE)
+      add_executable(${program} ${source})
+      target_link_libraries(${program} PRIVATE fabricgate_${name})
+      target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+endfunction()
+
+# A generated source per header that includes it first and alone; built by the target `check_headers`.
+if(NOT TARGET check_headers)
+  add_custom_target(check_headers)
+endif()
+function(fabricgate_check_headers name)
+  file(GLOB_RECURSE headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  set(sources)
+  foreach(header ${headers})
+    string(MAKE_C_IDENTIFIER ${header} id)
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${name}_${id}.cpp)
+    if(NOT EXISTS ${source})
+      file(WRITE ${source} "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${header}\"\n")
+    endif()
+    list(APPEND sources ${source})
+  endforeach()
+  if(sources)
+    add_library(fabricgate_${name}_headers OBJECT EXCLUDE_FROM_ALL ${sources})
+    target_link_libraries(fabricgate_${name}_headers PRIVATE fabricgate_${name})
+    add_dependencies(check_headers fabricgate_${name}_headers)
+  endif()
+endfunction()

@@ -1,0 +1,15 @@
+cmake_minimum_required(VERSION 3.22)
+# cmake -DIN=causes.tsv -DOUT=causes_tsv.inc -P embed_causes.cmake: one raw string per row, the header row left out.
+# file(STRINGS) would split rows at semicolons, so those travel as a marker.
+file(READ ${IN} text)
+string(REPLACE ";" "@SEMICOLON@" text "${text}")
+string(REPLACE "\n" ";" rows "${text}")
+list(REMOVE_AT rows 0)
+set(out "static constexpr const char* causes_tsv_rows[] = {\n")
+foreach(row ${rows})
+  if(row)
+    string(REPLACE "@SEMICOLON@" ";" row "${row}")
+    string(APPEND out "R\"TSV(${row})TSV\",\n")
+  endif()
+endforeach()
+file(WRITE ${OUT} "${out}};\n")

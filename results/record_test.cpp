@@ -1,0 +1,57 @@
+#include "results/record.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fabricgate {
+namespace {
+
+Record sample_record() {
+  Record r;
+  r.identity = {"run1", "abc", "0.1.0", "default"};
+  r.check = "pair.rail";
+  r.tier = Tier::pair;
+  r.hosts = {"a", "b"};
+  r.rail = "rail0";
+  r.verdict = Verdict::fail;
+  r.findings = {make_finding("bench.below_floor", {.host = "a", .rail = "rail0", .peer = "b", .direction = "tx"}, "≥ 1", "0.5")};
+  r.sample = {{"bandwidth_bytes_per_s", 5e8}};
+  r.started_unix_s = 1.5;
+  r.elapsed_s = 0.25;
+  return r;
+}
+
+TEST(Record, SurvivesTheRoundTripThroughOneLine) {
+  const Record r = sample_record();
+  const std::string line = to_line(r);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto back = record_from_line(line);
+  ASSERT_TRUE(back) << back.error().what;
+  EXPECT_EQ(to_line(*back), line);
+  EXPECT_EQ(back->findings, r.findings);
+  EXPECT_EQ(subject_key(*back), "pair.rail a,b rail0");
+}
+
+TEST(Record, ATruncatedLineIsAParseErrorAtEveryLength) {
+  const std::string line = to_line(sample_record());
+  for (std::size_t n = 0; n < line.size(); ++n) {
+    const auto result = record_from_line(line.substr(0, n));
+    ASSERT_FALSE(result) << n;
+    EXPECT_EQ(result.error().kind, ErrorKind::parse);
+  }
+}
+
+TEST(Record, AnotherSchemaIsRefused) {
+  std::string line = to_line(sample_record());
+  line.replace(line.find("\"schema\":1"), 10, "\"schema\":9");
+  EXPECT_FALSE(record_from_line(line));
+}
+
+TEST(Verdict, FailBeatsBlockedBeatsInconclusive) {
+  EXPECT_EQ(worse(Verdict::blocked, Verdict::fail), Verdict::fail);
+  EXPECT_EQ(worse(Verdict::blocked, Verdict::inconclusive), Verdict::blocked);
+  EXPECT_EQ(worse(Verdict::not_run, Verdict::warn), Verdict::not_run);
+  EXPECT_EQ(exit_code(Verdict::skip), ExitCode::inconclusive);
+}
+
+}  // namespace
+}  // namespace fabricgate
