@@ -1,0 +1,42 @@
+#pragma once
+/// One thing about a node: look, say what would be typed, do it, look again. Steps run inside the agent on the node.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "inventory/desired/desired.hpp"
+#include "inventory/host/host.hpp"
+#include "results/finding.hpp"
+#include "results/result.hpp"
+
+namespace fabricgate::bootstrap {
+
+/// One line a person could type, and how the agent does the same.
+struct Action {
+  std::string command;  ///< printed literally by `plan`, e.g. "ip link set dev ens1f0 mtu 9000"
+};
+
+struct StepPlan {
+  std::vector<Action> actions;     ///< empty: nothing to do
+  std::vector<Finding> findings;   ///< what stops it (blocked, fail) or is worth saying
+};
+
+struct StepContext {
+  const Desired& desired;
+  Host& host;
+  Deadline deadline;
+};
+
+/// A value, not a class; registered by one line in steps.cpp. `observe` returns what is now (JSON, kept in the journal),
+/// `plan` is pure on it, `apply` performs the plan, after which observe + plan must be empty (verify).
+struct Step {
+  const char* id;  ///< memlock, sysctl, modules, packages, network
+  Result<nlohmann::json> (*observe)(StepContext& context);
+  StepPlan (*plan)(const Desired& desired, const nlohmann::json& observed);
+  Status (*apply)(StepContext& context, const nlohmann::json& observed);
+};
+
+/// In the order they are applied.
+const std::vector<Step>& steps();
+
+}  // namespace fabricgate::bootstrap

@@ -1,0 +1,33 @@
+#pragma once
+/// One rail interface of one node before and after the fabric was used. Sample of link.rail.
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "results/result.hpp"
+
+namespace fabricgate::fabric {
+
+struct LinkState {
+  bool present = false, admin_up = false, carrier = false;
+  std::int64_t speed_mbps = -1;  ///< -1: the driver does not say
+  int mtu = 0;
+  std::vector<std::string> addresses;
+  std::string mac;
+  std::int64_t carrier_changes = -1;
+  std::map<std::string, std::int64_t> counters;
+  double read_unix_s = 0;
+};
+
+struct LinkSample {
+  std::string host, rail, netdev;
+  LinkState now;           ///< at the start of the link tier
+  std::string error;
+};
+
+nlohmann::json to_json_value(const LinkSample& sample);
+Result<LinkSample> link_sample_from_json(const nlohmann::json& value);
+
+}  // namespace fabricgate::fabric

@@ -1,0 +1,44 @@
+#pragma once
+/// What one node should look like, worked out from the inventory alone: names, addresses, files. Pure and fleet-wide
+/// consistent, so that a step needs only Desired and Host.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "inventory/inventory.hpp"
+
+namespace fabricgate {
+
+struct DesiredRail {
+  std::string name, netdev, device, pci;
+  std::uint32_t address = 0;  ///< host byte order, unique in the rail over the fleet
+  int prefix = 32;
+  int mtu = 1500;
+  double rate_bits_per_s = 0;
+  LinkLayer link_layer = LinkLayer::ethernet;
+  int vfs = 0;
+};
+
+struct Desired {
+  std::string node;
+  std::string management_address;
+  Cidr management;
+  std::string install_dir, spool_dir, mpi_prefix;
+  std::vector<DesiredRail> rails;
+  std::optional<std::uint64_t> memlock_bytes;
+  std::vector<std::string> packages;
+  std::map<std::string, std::string> sysctl;  ///< class values plus what rails need
+  std::vector<std::string> modules;
+  Manage manage;
+  DriverSpec driver;
+  Owner sriov_owner = Owner::none;
+};
+
+/// `node` is an index into inventory.nodes. Rail addresses: the node's own when given, else the pool's host number = 1 +
+/// position of the node in the whole inventory.
+Desired desired(const Inventory& inventory, std::size_t node);
+
+nlohmann::json to_json_value(const Desired& value);
+Result<Desired> desired_from_json(const nlohmann::json& value);
+
+}  // namespace fabricgate

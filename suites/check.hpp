@@ -1,0 +1,40 @@
+#pragma once
+/// A check is a value: what it is about, what it needs, how it is judged. One line in suites/catalogue.cpp registers it.
+/// Probes live in fabric and inventory; launch runs them and hands the samples here. The gate calls the same judges again
+/// on stored samples, so a verdict can never be better than its sample.
+#include <string>
+#include <vector>
+
+#include "inventory/inventory.hpp"
+#include "results/finding.hpp"
+#include "results/record.hpp"
+#include "suites/limits.hpp"
+
+namespace fabricgate::suites {
+
+enum class Scope { node, rail, pair, pair_rail, cluster };
+
+struct Judgement {
+  Verdict verdict = Verdict::inconclusive;
+  std::string reason;  ///< for inconclusive and skip
+  std::vector<Finding> findings;
+};
+
+struct JudgeContext {
+  const Inventory& inventory;
+  const Limits& limits;
+};
+
+struct Check {
+  const char* id;    ///< host.facts, link.rail, pair.reach, pair.rail, pair.overlay, collective.allreduce, stage.node …
+  Tier tier;
+  Scope scope;
+  bool may_skip;     ///< the default suite allows a skip
+  /// Pure. `record.sample` may be null or wrong in any way: that is inconclusive, never a crash or a pass.
+  Judgement (*judge)(const JudgeContext& context, const Record& record);
+};
+
+const std::vector<Check>& catalogue();
+const Check* find_check(std::string_view id);
+
+}  // namespace fabricgate::suites
