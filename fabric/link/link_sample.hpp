@@ -1,8 +1,10 @@
 #pragma once
-/// One rail interface of one node before and after the fabric was used. Sample of link.rail.
+/// One rail interface of one node before and after the fabric was used. Sample of link.rail (start of a run)
+/// and of link.counters (its end).
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,8 @@ struct LinkState {
 
 struct LinkSample {
   std::string host, rail, netdev;
-  LinkState now;           ///< at the start of the link tier
+  LinkState now;
+  std::optional<LinkState> before;  ///< state at the start of the run; set for link.counters, absent for link.rail
   std::string error;
 };
 
