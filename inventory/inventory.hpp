@@ -33,7 +33,10 @@ enum class Role { compute, storage };
 enum class Owner { none, host, operator_ };
 
 const char* to_string(LinkLayer value);
+const char* to_string(Role value);
 const char* to_string(Owner value);
+std::optional<LinkLayer> parse_link_layer(std::string_view text);
+std::optional<Owner> parse_owner(std::string_view text);
 
 /// One network port under test.
 struct Rail {

@@ -38,6 +38,13 @@ struct Desired {
 /// position of the node in the whole inventory.
 Desired desired(const Inventory& inventory, std::size_t node);
 
+/// Address of a rail on the node at position `node`: the one given by hand, else pool + 1 + node. Host byte order.
+std::uint32_t rail_address(const Rail& rail, std::size_t node);
+
+/// What a rail interface needs so that it alone answers for its addresses: arp_ignore=1, arp_announce=2. Keys as sysctl(8)
+/// and sysctl.d take them: a dot in the interface's name is written '/'.
+std::map<std::string, std::string> rail_sysctl(const std::string& netdev);
+
 nlohmann::json to_json_value(const Desired& value);
 Result<Desired> desired_from_json(const nlohmann::json& value);
 

@@ -1,0 +1,135 @@
+#include "inventory/desired/desired.hpp"
+
+namespace fabricgate {
+namespace {
+
+using Json = nlohmann::json;
+
+Json to_json_value(const DesiredRail& rail) {
+  return {{"name", rail.name},
+          {"netdev", rail.netdev},
+          {"device", rail.device},
+          {"pci", rail.pci},
+          {"address", format_ipv4(rail.address)},
+          {"prefix", rail.prefix},
+          {"mtu", rail.mtu},
+          {"rate_bits_per_s", rail.rate_bits_per_s},
+          {"link_layer", to_string(rail.link_layer)},
+          {"vfs", rail.vfs}};
+}
+
+Json to_json_value(const Manage& manage) {
+  return {{"packages", manage.packages},
+          {"memlock", manage.memlock},
+          {"sysctl", manage.sysctl},
+          {"modules", manage.modules},
+          {"network", manage.network}};
+}
+
+/// Thrown inside this file only: values of the right JSON type that mean nothing.
+struct BadValue {
+  std::string what;
+};
+
+template <class T>
+T valid(Result<T> result) {
+  if (!result) throw BadValue{result.error().what};
+  return *std::move(result);
+}
+
+int integer(const Json& object, const char* key, int low, int high) {
+  const auto& value = object.at(key);
+  if (!value.is_number_integer()) throw BadValue{std::string(key) + ": expected an integer"};
+  const auto number = value.get<std::int64_t>();
+  if (number < low || number > high) throw BadValue{std::string(key) + ": " + std::to_string(number) + " is out of range"};
+  return static_cast<int>(number);
+}
+
+Owner owner(const Json& value) {
+  const auto found = parse_owner(value.get<std::string>());
+  if (!found) throw BadValue{"owner: '" + value.get<std::string>() + "' is none of none, host, operator"};
+  return *found;
+}
+
+DesiredRail rail_from(const Json& value) {
+  const auto layer = parse_link_layer(value.at("link_layer").get<std::string>());
+  if (!layer) throw BadValue{"link_layer: expected ethernet or infiniband"};
+  return {.name = value.at("name"),
+          .netdev = value.at("netdev"),
+          .device = value.at("device"),
+          .pci = value.at("pci"),
+          .address = valid(parse_ipv4(value.at("address").get<std::string>())),
+          .prefix = integer(value, "prefix", 0, 32),
+          .mtu = integer(value, "mtu", 0, 65536),
+          .rate_bits_per_s = value.at("rate_bits_per_s"),
+          .link_layer = *layer,
+          .vfs = integer(value, "vfs", 0, 65535)};
+}
+
+Manage manage_from(const Json& value) {
+  return {.packages = value.at("packages"),
+          .memlock = value.at("memlock"),
+          .sysctl = value.at("sysctl"),
+          .modules = value.at("modules"),
+          .network = value.at("network")};
+}
+
+std::optional<std::uint64_t> bytes_from(const Json& value) {
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_number_unsigned()) throw BadValue{"memlock_bytes: expected an unsigned integer or null"};
+  return value.get<std::uint64_t>();
+}
+
+Desired desired_from(const Json& value) {
+  Desired out{.node = value.at("node"),
+              .management_address = value.at("management_address"),
+              .management = valid(parse_cidr(value.at("management").get<std::string>())),
+              .install_dir = value.at("install_dir"),
+              .spool_dir = value.at("spool_dir"),
+              .mpi_prefix = value.at("mpi_prefix"),
+              .memlock_bytes = bytes_from(value.at("memlock_bytes")),
+              .packages = value.at("packages").get<std::vector<std::string>>(),
+              .sysctl = value.at("sysctl").get<std::map<std::string, std::string>>(),
+              .modules = value.at("modules").get<std::vector<std::string>>(),
+              .manage = manage_from(value.at("manage")),
+              .driver = {.owner = owner(value.at("driver").at("owner")),
+                         .source = value.at("driver").at("source"),
+                         .version = value.at("driver").at("version")},
+              .sriov_owner = owner(value.at("sriov_owner"))};
+  for (const Json& rail : value.at("rails")) out.rails.push_back(rail_from(rail));
+  return out;
+}
+
+}  // namespace
+
+Json to_json_value(const Desired& value) {
+  Json rails = Json::array();
+  for (const DesiredRail& rail : value.rails) rails.push_back(to_json_value(rail));
+  return {{"node", value.node},
+          {"management_address", value.management_address},
+          {"management", format_cidr(value.management)},
+          {"install_dir", value.install_dir},
+          {"spool_dir", value.spool_dir},
+          {"mpi_prefix", value.mpi_prefix},
+          {"rails", rails},
+          {"memlock_bytes", value.memlock_bytes ? Json(*value.memlock_bytes) : Json()},
+          {"packages", value.packages},
+          {"sysctl", value.sysctl},
+          {"modules", value.modules},
+          {"manage", to_json_value(value.manage)},
+          {"driver",
+           {{"owner", to_string(value.driver.owner)}, {"source", value.driver.source}, {"version", value.driver.version}}},
+          {"sriov_owner", to_string(value.sriov_owner)}};
+}
+
+Result<Desired> desired_from_json(const Json& value) {
+  try {
+    return desired_from(value);
+  } catch (const BadValue& bad) {
+    return Error{ErrorKind::parse, "desired state: " + bad.what, 0};
+  } catch (const Json::exception& error) {
+    return Error{ErrorKind::parse, std::string("desired state: ") + error.what(), error.id};
+  }
+}
+
+}  // namespace fabricgate

@@ -1,0 +1,81 @@
+#include "inventory/desired/desired.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fabricgate {
+namespace {
+
+Inventory two_nodes() {
+  NodeClass spec{.name = "c", .gpus = 4, .slots = 4};
+  spec.rails = {{.name = "rail0", .netdev = "ens1.100", .device = "mlx5_0", .rate_bits_per_s = 4e11, .mtu = 9000,
+                 .cidr = *parse_cidr("172.16.0.0/16"), .vfs = 8},
+                {.name = "rail1", .netdev = "ens2", .link_layer = LinkLayer::infiniband, .rate_bits_per_s = 2e11,
+                 .cidr = *parse_cidr("172.17.0.0/16")}};
+  spec.memlock_bytes = UINT64_MAX;
+  spec.sysctl = {{"vm.swappiness", "1"}, {"net.ipv4.conf.ens2.arp_ignore", "2"}};
+  spec.manage.network = false;
+  spec.driver = {.owner = Owner::host, .source = "doca-host", .version = "3.0.0"};
+  spec.sriov_owner = Owner::operator_;
+  NodeClass other = spec;
+  other.rails[0].address = *parse_ipv4("172.16.9.9");
+  Inventory inventory{.cluster = "x", .management = *parse_cidr("10.0.0.0/24")};
+  inventory.nodes.push_back({.name = "n1", .spec = std::make_shared<const NodeClass>(spec), .address = "10.0.0.1"});
+  inventory.nodes.push_back({.name = "n2", .spec = std::make_shared<const NodeClass>(other), .address = "10.0.0.2"});
+  return inventory;
+}
+
+TEST(Desired, counts_rail_addresses_by_position_unless_one_is_given) {
+  const Inventory inventory = two_nodes();
+  EXPECT_EQ(format_ipv4(desired(inventory, 0).rails[0].address), "172.16.0.1");
+  EXPECT_EQ(format_ipv4(desired(inventory, 1).rails[0].address), "172.16.9.9");
+  EXPECT_EQ(format_ipv4(desired(inventory, 1).rails[1].address), "172.17.0.2");
+  EXPECT_EQ(desired(inventory, 1).rails[1].prefix, 16);
+}
+
+TEST(Desired, gives_every_rail_its_arp_settings_with_slashes_for_dots_in_names) {
+  const Desired one = desired(two_nodes(), 0);
+  EXPECT_EQ(one.sysctl.at("net.ipv4.conf.ens1/100.arp_ignore"), "1");
+  EXPECT_EQ(one.sysctl.at("net.ipv4.conf.ens1/100.arp_announce"), "2");
+  EXPECT_EQ(one.sysctl.at("net.ipv4.conf.ens2.arp_announce"), "2");
+}
+
+TEST(Desired, keeps_a_sysctl_value_written_by_hand) {
+  EXPECT_EQ(desired(two_nodes(), 0).sysctl.at("net.ipv4.conf.ens2.arp_ignore"), "2");
+}
+
+TEST(Desired, survives_json_both_ways) {
+  const Desired one = desired(two_nodes(), 1);
+  const auto json = to_json_value(one);
+  const auto back = desired_from_json(nlohmann::json::parse(json.dump()));
+  ASSERT_TRUE(back) << back.error().what;
+  EXPECT_EQ(to_json_value(*back), json);
+  EXPECT_EQ(back->memlock_bytes, UINT64_MAX);
+  EXPECT_EQ(back->sriov_owner, Owner::operator_);
+  EXPECT_FALSE(back->manage.network);
+}
+
+TEST(Desired, keeps_an_undemanded_memlock_apart_from_unlimited) {
+  Desired one = desired(two_nodes(), 0);
+  one.memlock_bytes.reset();
+  EXPECT_FALSE(desired_from_json(to_json_value(one))->memlock_bytes.has_value());
+}
+
+TEST(DesiredJson, refuses_values_of_wrong_type_or_meaning) {
+  const auto good = to_json_value(desired(two_nodes(), 0));
+  const auto with = [&](const char* pointer, const nlohmann::json& value) {
+    auto copy = good;
+    copy[nlohmann::json::json_pointer(pointer)] = value;
+    return copy;
+  };
+  for (const auto& bad : {with("/node", 3), with("/rails/0/address", "172.16.0"), with("/rails/0/prefix", 33),
+                          with("/rails/0/mtu", 1e9), with("/memlock_bytes", -1), with("/sriov_owner", "me"),
+                          with("/rails/1/link_layer", "atm"), with("/rails", 1), with("/management", "x"),
+                          nlohmann::json::array(), nlohmann::json()}) {
+    const auto back = desired_from_json(bad);
+    ASSERT_FALSE(back) << bad.dump();
+    EXPECT_EQ(back.error().kind, ErrorKind::parse);
+  }
+}
+
+}  // namespace
+}  // namespace fabricgate

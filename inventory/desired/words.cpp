@@ -1,0 +1,31 @@
+/// The words of the inventory's enumerations, shared by the YAML reader and the agent's JSON.
+#include "inventory/inventory.hpp"
+
+namespace fabricgate {
+
+const char* to_string(LinkLayer value) { return value == LinkLayer::infiniband ? "infiniband" : "ethernet"; }
+
+const char* to_string(Role value) { return value == Role::storage ? "storage" : "compute"; }
+
+const char* to_string(Owner value) {
+  switch (value) {
+    case Owner::none: return "none";
+    case Owner::host: return "host";
+    case Owner::operator_: return "operator";
+  }
+  return "none";
+}
+
+std::optional<LinkLayer> parse_link_layer(std::string_view text) {
+  for (const LinkLayer value : {LinkLayer::ethernet, LinkLayer::infiniband})
+    if (text == to_string(value)) return value;
+  return std::nullopt;
+}
+
+std::optional<Owner> parse_owner(std::string_view text) {
+  for (const Owner value : {Owner::none, Owner::host, Owner::operator_})
+    if (text == to_string(value)) return value;
+  return std::nullopt;
+}
+
+}  // namespace fabricgate
