@@ -1,0 +1,107 @@
+#pragma once
+/// From many measured paths to the few parts a person must touch. Pure; the method stands at the head of localise.cpp.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/pairs/pair_sample.hpp"
+#include "results/finding.hpp"
+
+namespace fabricgate::fabric {
+
+enum class PathClass : std::uint8_t {
+  good,         ///< measured, within the limit
+  bad,          ///< measured, below the limit
+  unreachable,  ///< tried, nothing came through
+  unmeasured    ///< not tried, or the answer is missing
+};
+
+/// One measurement of one direction of one rail between two nodes; a repeated path occurs several times.
+struct PathResult {
+  int from = 0, to = 0;  ///< index into Observation::nodes
+  int rail = 0;          ///< index into Observation::rails
+  PathClass result = PathClass::unmeasured;
+  PairMode mode = PairMode::together;
+  float share = -1;      ///< measured bytes/s over the expected, -1 unknown
+  float loss = -1;       ///< share of segments sent again, -1 unknown
+};
+
+/// Answers to "who has the address of (to, to_rail)?" asked on (from, from_rail). Questions not asked are left out.
+struct ReachFact {
+  int from = 0, from_rail = 0, to = 0, to_rail = 0;
+  std::vector<std::string> macs;  ///< empty: nobody answered
+  bool mtu_failed = false;        ///< small frames pass, a frame of the declared MTU does not (from_rail == to_rail)
+};
+
+/// What a node says of its own interface.
+struct RailFact {
+  int node = 0, rail = 0;
+  bool down = false;       ///< absent, no carrier, or administratively down
+  int mtu = 0;             ///< as found, 0 unknown
+  int mtu_declared = 0;    ///< as the inventory says, 0 unknown
+  std::string mac;         ///< lower case, "" unknown
+  std::string netdev;      ///< for findings, "" unknown
+};
+
+struct Observation {
+  std::vector<std::string> nodes;
+  std::vector<std::string> rails;
+  std::vector<PathResult> paths;
+  std::vector<ReachFact> reach;
+  std::vector<RailFact> facts;
+  std::vector<std::vector<std::string>> leaves;  ///< [node][rail], "" unknown; may be empty altogether
+};
+
+enum class CulpritKind {
+  node,               ///< every rail of ends[0].node (ends[0].way for one direction)
+  rail,               ///< ends[0]: node and rail, both directions
+  direction,          ///< ends[0]: node, rail and way
+  crossed,            ///< ends: the interfaces that are plugged into another rail's network
+  duplicate_address,  ///< ends: the owner by inventory, then the other owners that are known
+  between,            ///< group_a and group_b (leaf_a, leaf_b when known); ends[0].rail
+  pair,               ///< ends[0] and ends[1]: this pair alone, or one end of it that cannot be told apart
+  fabric,             ///< every path of ends[0].rail (-1: of every rail)
+  unexplained         ///< evidence that fits nothing above
+};
+enum class Way : std::uint8_t { both, tx, rx };
+enum class Effect : std::uint8_t { slow, unreachable, down, mtu, loss, unstable, contention, crossed, duplicate };
+
+const char* to_string(CulpritKind kind);
+const char* to_string(Way way);
+const char* to_string(Effect effect);
+
+struct End {
+  int node = -1, rail = -1;
+  Way way = Way::both;
+
+  friend bool operator==(const End&, const End&) = default;
+};
+
+struct DirectedPath {
+  int from = 0, to = 0, rail = 0;
+
+  friend bool operator==(const DirectedPath&, const DirectedPath&) = default;
+  friend auto operator<=>(const DirectedPath&, const DirectedPath&) = default;
+};
+
+struct Culprit {
+  CulpritKind kind = CulpritKind::unexplained;
+  Effect effect = Effect::slow;
+  std::vector<End> ends;
+  std::string leaf_a, leaf_b;         ///< kind between, "" unknown or "the rest"
+  std::vector<int> group_a, group_b;  ///< kind between: nodes of both sides
+  std::vector<DirectedPath> evidence; ///< the bad paths it explains, sorted
+  int contradicted = 0;               ///< good paths that should have been bad
+  double confidence = 0;              ///< 0 … 1; below 0.5 the finding is inconclusive
+  double share = -1;                  ///< median measured share of the evidence, -1 unknown
+  std::string text;                   ///< why, for the evidence of the finding
+};
+
+/// Explains every bad or unreachable path with the fewest culprits: each such path is in the evidence of at least one
+/// culprit (kind unexplained at worst). Indices out of range are ignored. n nodes and R rails: O(R n² + input).
+std::vector<Culprit> localise(const Observation& observation);
+
+/// One finding per culprit (same order), with a cause of the catalogue.
+std::vector<Finding> findings(const std::vector<Culprit>& culprits, const Observation& observation);
+
+}  // namespace fabricgate::fabric
