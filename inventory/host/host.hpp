@@ -1,7 +1,7 @@
 #pragma once
-/// The seam to one machine: files, folders and commands under a root folder and a deadline. The real one, captured trees
-/// (a root folder with /sys and /proc inside) and a recording fake (fake_host.hpp) implement it.
-#include <map>
+/// The seam to one machine: files, folders and commands under a root folder and a deadline. The real one, captured
+/// trees (a root folder with /sys and /proc inside) and a recording fake (fake_host.hpp) implement it.
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +14,14 @@ struct CommandResult {
   int exit_code = -1;  ///< 128 + signal when killed
   std::string out;
   std::string err;
+};
+
+/// One address of a network interface, IPv4 or IPv6, as text without the prefix.
+struct InterfaceAddress {
+  std::string netdev, address;
+  int prefix = 0;
+
+  friend bool operator==(const InterfaceAddress&, const InterfaceAddress&) = default;
 };
 
 class Host {
@@ -31,7 +39,17 @@ class Host {
   virtual Status write_in_place(const std::string& path, const std::string& content) = 0;
   virtual Status remove(const std::string& path) = 0;
   /// Runs without a shell; standard input is empty unless given. A timeout kills the process group.
-  virtual Result<CommandResult> run(const std::vector<std::string>& arguments, Deadline deadline, const std::string& input = "") = 0;
+  virtual Result<CommandResult> run(const std::vector<std::string>& arguments, Deadline deadline,
+                                    const std::string& input = "") = 0;
+
+  // What only a live machine can answer; captured trees say `unavailable`.
+
+  /// Addresses of all interfaces in the caller's network namespace.
+  virtual Result<std::vector<InterfaceAddress>> addresses();
+  /// Bytes an unprivileged user may still write on the file system that holds `path` (or its nearest existing parent).
+  virtual Result<std::int64_t> free_bytes(const std::string& path);
+  /// Soft and hard RLIMIT_MEMLOCK of a running process; UINT64_MAX = unlimited.
+  virtual Status set_memlock(int pid, std::uint64_t bytes);
 };
 
 }  // namespace fabricgate
