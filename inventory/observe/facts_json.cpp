@@ -1,0 +1,32 @@
+#include <nlohmann/json.hpp>
+
+#include "inventory/observe/facts.hpp"
+
+namespace fabricgate {
+
+// One list of members per type serves both directions; every key is required when reading.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PciDevice, address, vendor, device, device_class, driver, link_speed, link_width,
+                                   max_link_speed, max_link_width, path_speed, path_width, numa_node, vfs_total, vfs,
+                                   physical_function)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Netdev, name, mac, operstate, driver, pci, admin_up, carrier, speed_mbps, mtu,
+                                   addresses, carrier_changes, counters)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RdmaPort, device, netdev, state, phys_state, rate, link_layer, node_guid, port, lid,
+                                   sm_lid, counters)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Facts, hostname, machine_id, boot_id, os_id, os_version, kernel, architecture,
+                                   cpu_model, cpus, numa_nodes, memory_bytes, memlock_soft_bytes, memlock_hard_bytes,
+                                   pci, netdevs, rdma_ports, gpus, modules, sysctl, routes, versions, ssh_interface,
+                                   gpu_processes, network_mounts, clock_unix_s, free_bytes, unread)
+
+nlohmann::json to_json_value(const Facts& facts) {
+  return facts;
+}
+
+Result<Facts> facts_from_json(const nlohmann::json& value) {
+  try {
+    return value.get<Facts>();
+  } catch (const nlohmann::json::exception& e) {
+    return Error{ErrorKind::parse, std::string("facts: ") + e.what(), e.id};
+  }
+}
+
+}  // namespace fabricgate
