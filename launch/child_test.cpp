@@ -1,0 +1,55 @@
+#include "launch/child.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fabricgate::launch {
+namespace {
+
+TEST(Child, LinesOfBothOutputsAndTheExitCodeArrive) {
+  std::vector<std::string> out, err;
+  ChildOptions options;
+  options.on_out = [&](std::string_view line) { out.emplace_back(line); };
+  options.on_err = [&](std::string_view line) { err.emplace_back(line); };
+  const auto result =
+      run_child({"sh", "-c", "echo a; echo b >&2; printf c; exit 3"}, Deadline::in_seconds(30), options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->exit_code, 3);
+  EXPECT_EQ(out, (std::vector<std::string>{"a", "c"}));
+  EXPECT_EQ(err, (std::vector<std::string>{"b"}));
+}
+
+TEST(Child, ProgramThatDoesNotExistEndsWith127) {
+  const auto result = run_child({"/no/such/program"}, Deadline::in_seconds(30), {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->exit_code, 127);
+}
+
+TEST(Child, DeadlineEndsAChildThatIgnoresThePoliteSignal) {
+  ChildOptions options;
+  options.grace_s = 0.2;
+  const auto result = run_child({"sh", "-c", "trap '' TERM; while :; do sleep 1; done"}, Deadline::in_seconds(0.3), options);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->timed_out);
+  EXPECT_EQ(result->exit_code, 128 + 9);
+}
+
+TEST(Child, StopEndsItAndIsNotCalledATimeout) {
+  ChildOptions options;
+  options.stop = [] { return true; };
+  const auto result = run_child({"sleep", "60"}, Deadline::in_seconds(60), options);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->stopped);
+  EXPECT_FALSE(result->timed_out);
+}
+
+TEST(Child, AddedEnvironmentIsSeen) {
+  std::string seen;
+  ChildOptions options;
+  options.environment = {"FABRICGATE_CHILD_TEST=there"};
+  options.on_out = [&](std::string_view line) { seen = line; };
+  ASSERT_TRUE(run_child({"sh", "-c", "echo $FABRICGATE_CHILD_TEST"}, Deadline::in_seconds(30), options));
+  EXPECT_EQ(seen, "there");
+}
+
+}  // namespace
+}  // namespace fabricgate::launch

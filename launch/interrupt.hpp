@@ -1,0 +1,11 @@
+#pragma once
+/// SIGINT and SIGTERM as a flag that every wait of ours looks at; the second one ends the process at once.
+namespace fabricgate::launch {
+
+/// Installs the handlers; SIGPIPE is ignored.
+void catch_interrupts();
+bool interrupted();
+/// The signal that came first, 0 when none did.
+int interrupt_signal();
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,31 @@
+#pragma once
+/// What must be in the environment before MPI_Init, so that MPI itself stays off the wire under test even when a person
+/// typed the mpirun line.
+#include <map>
+#include <optional>
+#include <string>
+
+#include "inventory/inventory.hpp"
+
+namespace fabricgate::launch {
+
+/// True when a launcher (Open MPI 4 or 5) started this process.
+bool started_by_mpirun();
+/// Rank and size as the launcher's environment says, before MPI_Init; {0, 1} alone.
+struct LaunchPlace {
+  int rank = 0, size = 1, local_rank = 0;
+};
+LaunchPlace launch_place();
+
+/// MCA parameters (without the OMPI_MCA_ prefix) every job of ours runs under. Without `management` the interface choice is
+/// left out.
+std::map<std::string, std::string> mpi_parameters(const std::optional<Cidr>& management);
+
+/// Puts mpi_parameters into the environment, over what is there.
+void set_mpi_environment(const std::optional<Cidr>& management);
+
+/// The network of the address that SSH brought us in by (SSH_CONNECTION is inherited through the launcher's daemon), for
+/// ranks that cannot read the inventory before MPI is up.
+std::optional<Cidr> management_from_ssh();
+
+}  // namespace fabricgate::launch

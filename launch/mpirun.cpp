@@ -1,0 +1,108 @@
+#include "launch/mpirun.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "launch/mpi/environment.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+struct Ports {
+  int low = 0, count = 0;
+};
+
+std::optional<Ports> parse_ports(const std::string& text) {
+  int low = 0, high = 0;
+  if (std::sscanf(text.c_str(), "%d-%d", &low, &high) != 2 || high < low) return std::nullopt;
+  return Ports{.low = low, .count = high - low + 1};
+}
+
+void add(Arguments& out, const char* option, const std::string& name, const std::string& value) {
+  out.insert(out.end(), {option, name, value});
+}
+
+/// One third of the range is for the launcher's own connections, the rest for messages of the ranks.
+void add_ports(Arguments& out, const MpirunJob& job) {
+  const auto ports = parse_ports(job.ports);
+  if (!ports || ports->count < 3) return;
+  const int launcher = ports->count / 3;
+  const std::string range = std::to_string(ports->low) + "-" + std::to_string(ports->low + launcher - 1);
+  if (job.version.major >= 5)
+    add(out, "--prtemca", "prte_dynamic_ipv4_ports", range);
+  else
+    add(out, "--mca", "oob_tcp_dynamic_ipv4_ports", range);
+  add(out, "--mca", "btl_tcp_port_min_v4", std::to_string(ports->low + launcher));
+  add(out, "--mca", "btl_tcp_port_range_v4", std::to_string(ports->count - launcher));
+}
+
+/// How daemons are started: over our SSH configuration, from here to every node (no tree: nodes hold no private keys),
+/// whatever batch system we may be inside of.
+void add_launcher(Arguments& out, const MpirunJob& job) {
+  const bool prrte = job.version.major >= 5;
+  const char* option = prrte ? "--prtemca" : "--mca";
+  const std::string shell = prrte ? "plm_ssh_" : "plm_rsh_";
+  const std::string runtime = prrte ? "prte_" : "orte_";
+  add(out, option, "plm", prrte ? "ssh" : "rsh");
+  add(out, option, "ras", prrte ? "^slurm,pbs,lsf,gridengine" : "^slurm,tm,lsf,gridengine,alps");
+  add(out, option, shell + "agent", "ssh");
+  add(out, option, shell + "no_tree_spawn", "1");
+  add(out, option, shell + "num_concurrent", std::to_string(std::clamp(job.nodes + 1, 8, 512)));
+  if (!job.ssh_config.empty()) add(out, option, shell + "args", "-F " + job.ssh_config);
+  add(out, option, runtime + "keep_fqdn_hostnames", "1");
+  if (!job.session_dir.empty()) add(out, option, runtime + "tmpdir_base", job.session_dir);
+  if (prrte) add(out, option, "prte_if_include", format_cidr(job.management));
+}
+
+}  // namespace
+
+Result<MpirunVersion> parse_mpirun_version(const std::string& text) {
+  const std::string mark = "(Open MPI) ";
+  MpirunVersion version;
+  const auto at = text.find(mark);
+  if (at == std::string::npos || std::sscanf(text.c_str() + at + mark.size(), "%d.%d.%d", &version.major, &version.minor,
+                                             &version.release) < 2)
+    return Error{ErrorKind::unavailable,
+                 "mpirun --version: not Open MPI: '" + text.substr(0, std::min(text.find('\n'), std::size_t{120})) +
+                     "'; set launcher.mpi_prefix to an Open MPI 4 or 5 installation",
+                 0};
+  if (version.major < 4)
+    return Error{ErrorKind::unavailable, "Open MPI " + std::to_string(version.major) + " is too old, 4 or 5 is needed", 0};
+  return version;
+}
+
+std::vector<std::string> mpirun_arguments(const MpirunJob& job) {
+  Arguments out{job.mpirun, "--hostfile", job.hostfile, "-N", "1", "--bind-to", "none", "--stdin", "none"};
+  if (job.as_root) out.push_back("--allow-run-as-root");
+  if (job.prefix != "/usr" && !job.prefix.empty()) out.insert(out.end(), {"--prefix", job.prefix});
+  add_launcher(out, job);
+  for (const auto& [name, value] : mpi_parameters(job.management)) {
+    const bool of_other_release =
+        job.version.major >= 5 ? name == "oob_tcp_if_include" || name == "btl_vader_single_copy_mechanism" : name == "smsc";
+    if (!of_other_release) add(out, "--mca", name, value);
+  }
+  add_ports(out, job);
+  out.insert(out.end(), job.program.begin(), job.program.end());
+  return out;
+}
+
+std::string shell_line(const std::vector<std::string>& arguments) {
+  std::string line;
+  for (const std::string& word : arguments) {
+    if (!line.empty()) line += ' ';
+    const bool plain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                                               "_-./:,=@+%") == std::string::npos;
+    if (plain) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,39 @@
+#pragma once
+/// The mpirun line of one job, as an argument list: a pure function of what was decided before. Open MPI 4 and 5 (PRRTE)
+/// name the same settings differently.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inventory/inventory.hpp"
+#include "results/result.hpp"
+
+namespace fabricgate::launch {
+
+struct MpirunVersion {
+  int major = 0, minor = 0, release = 0;
+};
+
+/// From the output of `mpirun --version`; an Error names a launcher that is not Open MPI 4 or 5.
+Result<MpirunVersion> parse_mpirun_version(const std::string& text);
+
+struct MpirunJob {
+  MpirunVersion version;
+  std::string mpirun = "mpirun";
+  std::string prefix = "/usr";  ///< Open MPI on the nodes; passed on when it is not /usr
+  std::string hostfile;
+  std::string ssh_config;       ///< passed to ssh by -F; empty: the user's own
+  std::string session_dir;      ///< where Open MPI keeps its session files, empty: its default
+  Cidr management;
+  std::string ports;            ///< "20000-20999" or empty
+  bool as_root = false;
+  int nodes = 0;
+  std::vector<std::string> program;  ///< what each node runs
+};
+
+std::vector<std::string> mpirun_arguments(const MpirunJob& job);
+
+/// The line as a person could type it into a shell.
+std::string shell_line(const std::vector<std::string>& arguments);
+
+}  // namespace fabricgate::launch
