@@ -1,7 +1,9 @@
 #pragma once
 /// What two nodes measured of the path between them. Plain data, SI units, JSON both ways; judged in suites/checks.
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/result.hpp"
@@ -11,48 +13,50 @@ namespace fabricgate::fabric {
 /// One message size in one direction.
 struct SizePoint {
   std::uint64_t bytes = 0;
-  double bytes_per_s = 0;       ///< steady part only, counted at the receiver
-  std::uint64_t messages = 0;   ///< in the measured window
+  double bytes_per_s = 0;      ///< steady part only, counted at the receiver
+  std::uint64_t messages = 0;  ///< in the measured window
   double elapsed_s = 0;
 };
 
 struct DirectionSample {
-  std::vector<SizePoint> sweep;      ///< ascending sizes; the last is the one judged
-  std::uint64_t payload_errors = 0;  ///< messages whose content was wrong
-  std::uint64_t payload_checked = 0; ///< messages whose content was checked
-  std::string error;                 ///< empty when it ran to its end
+  std::vector<SizePoint> sweep;       ///< ascending sizes; the last is the one judged
+  std::uint64_t payload_errors = 0;   ///< messages whose content was wrong
+  std::uint64_t payload_checked = 0;  ///< messages whose content was checked
+  std::string first_wrong;            ///< "message 3 of 4096 bytes, byte 8: expected 0x.., found 0x.."; empty when none
+  std::string error;                  ///< empty when it ran to its end
 };
 
 /// How a pair was measured; a suspect is repeated in other ways before it is blamed.
 enum class PairMode {
-  together,   ///< all rails of the pair at once, other pairs in the same round
-  alone,      ///< this rail of this pair, nothing else running
-  partner     ///< alone, one end replaced by a known-good node
+  together,  ///< all rails of the pair at once, other pairs in the same round
+  alone,     ///< this rail of this pair, nothing else running
+  partner    ///< alone, one end replaced by a known-good node
 };
 const char* to_string(PairMode mode);
+Result<PairMode> parse_pair_mode(std::string_view text);
 
 /// Sample of pair.rail (engine "ucx-tcp" or a later one) and pair.overlay (engine "tcp", rail empty).
 struct PairSample {
-  std::string a, b;     ///< node names, inventory order
+  std::string a, b;  ///< node names, inventory order
   std::string rail;
   std::string engine;
   PairMode mode = PairMode::together;
   DirectionSample a_to_b, b_to_a;
   std::uint64_t latency_iterations = 0;
   double latency_p50_s = 0, latency_p99_s = 0;  ///< half round trip, smallest size
-  std::string error;    ///< set-up failed before any direction could run: what, where, native code
-  std::string error_host;  ///< which end said so, empty when both
+  std::string error;            ///< set-up failed before any direction could run: what, where, native code
+  std::string error_host;       ///< which end said so, empty when both
   double concurrent_pairs = 1;  ///< pairs active in the round
 };
 
 /// Who answers an ARP request for `target` on a local rail: sample of pair.reach, one per ordered question.
 struct ReachAnswer {
-  std::string from, from_rail;   ///< asker and the rail interface it asked on
-  std::string to, to_rail;       ///< whose address was asked for
-  std::vector<std::string> macs; ///< answers, each MAC once; two or more = duplicate address
-  std::string error;             ///< could not ask (no CAP_NET_RAW, interface absent)
-  bool full_mtu = false;         ///< a frame of the declared MTU got through (to_rail == from_rail only)
-  std::string mtu_error;         ///< why the full-size probe is not known or failed
+  std::string from, from_rail;    ///< asker and the rail interface it asked on
+  std::string to, to_rail;        ///< whose address was asked for
+  std::vector<std::string> macs;  ///< answers, each MAC once; two or more = duplicate address
+  std::string error;              ///< could not ask (no CAP_NET_RAW, interface absent)
+  bool full_mtu = false;          ///< a frame of the declared MTU got through (to_rail == from_rail only)
+  std::string mtu_error;          ///< why the full-size probe is not known or failed
 };
 /// Sample of pair.reach: a pair, all rails against all rails, both ways.
 struct ReachSample {

@@ -1,0 +1,64 @@
+#include "fabric/collective/collective_sample.hpp"
+
+#include <fmt/format.h>
+
+namespace fabricgate::fabric {
+namespace {
+
+CollectivePoint point_from(const nlohmann::json& value) {
+  return {.bytes = value.at("bytes").get<std::uint64_t>(),
+          .algorithm = value.at("algorithm").get<std::string>(),
+          .iterations = value.at("iterations").get<int>(),
+          .elapsed_s = value.at("elapsed_s").get<double>(),
+          .busbw_bytes_per_s = value.at("busbw_bytes_per_s").get<double>()};
+}
+
+CollectiveSample sample_from(const nlohmann::json& value) {
+  CollectiveSample sample;
+  sample.hosts = value.at("hosts").get<std::vector<std::string>>();
+  sample.ranks = value.at("ranks").get<int>();
+  sample.engine = value.at("engine").get<std::string>();
+  sample.rail = value.at("rail").get<std::string>();
+  for (const auto& point : value.at("points")) sample.points.push_back(point_from(point));
+  sample.elements_checked = value.at("elements_checked").get<std::uint64_t>();
+  sample.elements_wrong = value.at("elements_wrong").get<std::uint64_t>();
+  sample.first_wrong = value.at("first_wrong").get<std::string>();
+  sample.rank_elapsed_s = value.at("rank_elapsed_s").get<std::vector<double>>();
+  sample.missing = value.at("missing").get<std::vector<std::string>>();
+  sample.error = value.at("error").get<std::string>();
+  return sample;
+}
+
+}  // namespace
+
+nlohmann::json to_json_value(const CollectiveSample& sample) {
+  nlohmann::json points = nlohmann::json::array();
+  for (const auto& point : sample.points) {
+    points.push_back({{"bytes", point.bytes},
+                      {"algorithm", point.algorithm},
+                      {"iterations", point.iterations},
+                      {"elapsed_s", point.elapsed_s},
+                      {"busbw_bytes_per_s", point.busbw_bytes_per_s}});
+  }
+  return {{"hosts", sample.hosts},
+          {"ranks", sample.ranks},
+          {"engine", sample.engine},
+          {"rail", sample.rail},
+          {"points", points},
+          {"elements_checked", sample.elements_checked},
+          {"elements_wrong", sample.elements_wrong},
+          {"first_wrong", sample.first_wrong},
+          {"rank_elapsed_s", sample.rank_elapsed_s},
+          {"missing", sample.missing},
+          {"error", sample.error}};
+}
+
+Result<CollectiveSample> collective_sample_from_json(const nlohmann::json& value) {
+  try {
+    return sample_from(value);
+  } catch (const nlohmann::json::exception& problem) {
+    return Error{ErrorKind::parse, fmt::format("collective sample: {}", problem.what())};
+  }
+}
+
+}  // namespace fabricgate::fabric

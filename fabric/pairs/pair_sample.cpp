@@ -1,0 +1,139 @@
+#include "fabric/pairs/pair_sample.hpp"
+
+#include <fmt/format.h>
+
+namespace fabricgate::fabric {
+namespace {
+
+nlohmann::json direction_to_json(const DirectionSample& direction) {
+  nlohmann::json sweep = nlohmann::json::array();
+  for (const auto& point : direction.sweep) {
+    sweep.push_back({{"bytes", point.bytes},
+                     {"bytes_per_s", point.bytes_per_s},
+                     {"messages", point.messages},
+                     {"elapsed_s", point.elapsed_s}});
+  }
+  return {{"sweep", sweep},
+          {"payload_errors", direction.payload_errors},
+          {"payload_checked", direction.payload_checked},
+          {"first_wrong", direction.first_wrong},
+          {"error", direction.error}};
+}
+
+DirectionSample direction_from_json(const nlohmann::json& value) {
+  DirectionSample direction;
+  for (const auto& point : value.at("sweep")) {
+    direction.sweep.push_back({.bytes = point.at("bytes").get<std::uint64_t>(),
+                               .bytes_per_s = point.at("bytes_per_s").get<double>(),
+                               .messages = point.at("messages").get<std::uint64_t>(),
+                               .elapsed_s = point.at("elapsed_s").get<double>()});
+  }
+  direction.payload_errors = value.at("payload_errors").get<std::uint64_t>();
+  direction.payload_checked = value.at("payload_checked").get<std::uint64_t>();
+  direction.first_wrong = value.value("first_wrong", "");
+  direction.error = value.at("error").get<std::string>();
+  return direction;
+}
+
+PairSample pair_from(const nlohmann::json& value) {
+  PairSample sample;
+  sample.a = value.at("a").get<std::string>();
+  sample.b = value.at("b").get<std::string>();
+  sample.rail = value.at("rail").get<std::string>();
+  sample.engine = value.at("engine").get<std::string>();
+  sample.mode = parse_pair_mode(value.at("mode").get<std::string>()).value();
+  sample.a_to_b = direction_from_json(value.at("a_to_b"));
+  sample.b_to_a = direction_from_json(value.at("b_to_a"));
+  sample.latency_iterations = value.at("latency_iterations").get<std::uint64_t>();
+  sample.latency_p50_s = value.at("latency_p50_s").get<double>();
+  sample.latency_p99_s = value.at("latency_p99_s").get<double>();
+  sample.error = value.at("error").get<std::string>();
+  sample.error_host = value.at("error_host").get<std::string>();
+  sample.concurrent_pairs = value.at("concurrent_pairs").get<double>();
+  return sample;
+}
+
+ReachAnswer answer_from(const nlohmann::json& value) {
+  return {.from = value.at("from").get<std::string>(),
+          .from_rail = value.at("from_rail").get<std::string>(),
+          .to = value.at("to").get<std::string>(),
+          .to_rail = value.at("to_rail").get<std::string>(),
+          .macs = value.at("macs").get<std::vector<std::string>>(),
+          .error = value.at("error").get<std::string>(),
+          .full_mtu = value.at("full_mtu").get<bool>(),
+          .mtu_error = value.at("mtu_error").get<std::string>()};
+}
+
+}  // namespace
+
+const char* to_string(PairMode mode) {
+  switch (mode) {
+    case PairMode::together:
+      return "together";
+    case PairMode::alone:
+      return "alone";
+    case PairMode::partner:
+      return "partner";
+  }
+  return "together";
+}
+
+Result<PairMode> parse_pair_mode(std::string_view text) {
+  for (const auto mode : {PairMode::together, PairMode::alone, PairMode::partner}) {
+    if (text == to_string(mode)) return mode;
+  }
+  return Error{ErrorKind::parse, fmt::format("pair mode '{}': expected together, alone or partner", text)};
+}
+
+nlohmann::json to_json_value(const PairSample& sample) {
+  return {{"a", sample.a},
+          {"b", sample.b},
+          {"rail", sample.rail},
+          {"engine", sample.engine},
+          {"mode", to_string(sample.mode)},
+          {"a_to_b", direction_to_json(sample.a_to_b)},
+          {"b_to_a", direction_to_json(sample.b_to_a)},
+          {"latency_iterations", sample.latency_iterations},
+          {"latency_p50_s", sample.latency_p50_s},
+          {"latency_p99_s", sample.latency_p99_s},
+          {"error", sample.error},
+          {"error_host", sample.error_host},
+          {"concurrent_pairs", sample.concurrent_pairs}};
+}
+
+Result<PairSample> pair_sample_from_json(const nlohmann::json& value) {
+  try {
+    if (auto mode = parse_pair_mode(value.at("mode").get<std::string>()); !mode)
+      return mode.error().with("pair sample");
+    return pair_from(value);
+  } catch (const nlohmann::json::exception& problem) {
+    return Error{ErrorKind::parse, fmt::format("pair sample: {}", problem.what())};
+  }
+}
+
+nlohmann::json to_json_value(const ReachSample& sample) {
+  nlohmann::json answers = nlohmann::json::array();
+  for (const auto& answer : sample.answers) {
+    answers.push_back({{"from", answer.from},
+                       {"from_rail", answer.from_rail},
+                       {"to", answer.to},
+                       {"to_rail", answer.to_rail},
+                       {"macs", answer.macs},
+                       {"error", answer.error},
+                       {"full_mtu", answer.full_mtu},
+                       {"mtu_error", answer.mtu_error}});
+  }
+  return {{"a", sample.a}, {"b", sample.b}, {"answers", answers}};
+}
+
+Result<ReachSample> reach_sample_from_json(const nlohmann::json& value) {
+  try {
+    ReachSample sample{.a = value.at("a").get<std::string>(), .b = value.at("b").get<std::string>()};
+    for (const auto& answer : value.at("answers")) sample.answers.push_back(answer_from(answer));
+    return sample;
+  } catch (const nlohmann::json::exception& problem) {
+    return Error{ErrorKind::parse, fmt::format("reach sample: {}", problem.what())};
+  }
+}
+
+}  // namespace fabricgate::fabric

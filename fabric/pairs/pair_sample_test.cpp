@@ -1,0 +1,71 @@
+#include "fabric/pairs/pair_sample.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fabricgate::fabric {
+namespace {
+
+PairSample full_sample() {
+  PairSample sample{.a = "n1", .b = "n2", .rail = "rail0", .engine = "ucx-tcp", .mode = PairMode::alone};
+  sample.a_to_b = {.sweep = {{.bytes = 4096, .bytes_per_s = 1.5e6, .messages = 9, .elapsed_s = 0.25}},
+                   .payload_errors = 1,
+                   .payload_checked = 8,
+                   .first_wrong = "message 3",
+                   .error = "stopped"};
+  sample.b_to_a.payload_checked = 4;
+  sample.latency_iterations = 100;
+  sample.latency_p50_s = 1e-5;
+  sample.latency_p99_s = 2e-5;
+  sample.error = "set-up";
+  sample.error_host = "n2";
+  sample.concurrent_pairs = 3;
+  return sample;
+}
+
+TEST(PairSample, SurvivesTheWayThroughJson) {
+  const auto json = to_json_value(full_sample());
+  auto again = pair_sample_from_json(json);
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_EQ(to_json_value(*again), json);
+  EXPECT_EQ(again->a_to_b.sweep.at(0).messages, 9u);
+  EXPECT_EQ(again->a_to_b.first_wrong, "message 3");
+  EXPECT_EQ(again->mode, PairMode::alone);
+}
+
+TEST(PairSample, EveryMissingKeyIsAnErrorThatNamesIt) {
+  const auto json = to_json_value(full_sample());
+  for (const auto& [key, value] : json.items()) {
+    auto without = json;
+    without.erase(key);
+    auto parsed = pair_sample_from_json(without);
+    ASSERT_FALSE(parsed) << key;
+    EXPECT_THAT(parsed.error().what, testing::HasSubstr(key));
+  }
+}
+
+TEST(PairSample, AnUnknownModeOrAWrongTypeIsAnError) {
+  auto json = to_json_value(full_sample());
+  json["mode"] = "sometimes";
+  EXPECT_THAT(pair_sample_from_json(json).error().what, testing::HasSubstr("sometimes"));
+  json = to_json_value(full_sample());
+  json["latency_p50_s"] = "fast";
+  EXPECT_FALSE(pair_sample_from_json(json));
+  EXPECT_FALSE(pair_sample_from_json(nlohmann::json::array()));
+}
+
+TEST(ReachSample, SurvivesTheWayThroughJson) {
+  ReachSample sample{.a = "n1", .b = "n2"};
+  sample.answers.push_back({.from = "n1", .from_rail = "r0", .to = "n2", .to_rail = "r1", .macs = {"aa", "bb"}});
+  sample.answers.back().full_mtu = true;
+  sample.answers.back().mtu_error = "none";
+  const auto json = to_json_value(sample);
+  auto again = reach_sample_from_json(json);
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_EQ(to_json_value(*again), json);
+  EXPECT_EQ(again->answers.at(0).macs.size(), 2u);
+  EXPECT_FALSE(reach_sample_from_json(nlohmann::json::object()));
+}
+
+}  // namespace
+}  // namespace fabricgate::fabric
