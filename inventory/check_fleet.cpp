@@ -40,10 +40,12 @@ void check_names(YamlReader& r, const InventoryDraft& d) {
 
 void check_management(YamlReader& r, const InventoryDraft& d) {
   std::unordered_map<std::string, std::size_t> by_address;
+  Mark reported{};  // a range outside the network is one problem, at its first host
   for (std::size_t i = 0; i < d.nodes.size(); ++i) {
     const Node& node = d.inventory.nodes[i];
     const auto ip = parse_ipv4(node.address);
-    if (ip && d.management_known && !usable(d.inventory.management, *ip)) {
+    if (ip && d.management_known && !usable(d.inventory.management, *ip) && reported != d.nodes[i].address) {
+      reported = d.nodes[i].address;
       r.problem(d.nodes[i].address, "address " + node.address + " of " + node.name + " is not a host address of the management network " +
                                         format_cidr(d.inventory.management));
     }
@@ -123,10 +125,11 @@ void check_pools(YamlReader& r, const InventoryDraft& d) {
     if (node.from.get() == last) continue;
     last = node.from.get();
     for (std::size_t i = 0; i < last->rails.size(); ++i) {
-      if (last->spec.rails[i].cidr.prefix <= 30) pools.push_back({last->spec.rails[i].cidr, last->spec.rails[i].name, last->rails[i].cidr});
+      const Rail& rail = last->spec.rails[i];
+      if (rail.cidr.prefix <= 30) pools.push_back({rail.cidr, rail.name, std::max(last->rails[i].cidr, last->rails[i].name)});
     }
   }
-  const auto key = [](const Pool& p) { return std::tuple(p.cidr.address, p.cidr.prefix, p.mark.line, p.mark.column); };
+  const auto key = [](const Pool& p) { return std::tuple(p.cidr.address, p.cidr.prefix, p.mark); };
   std::stable_sort(pools.begin(), pools.end(), [&](const Pool& a, const Pool& b) { return key(a) < key(b); });
   const Pool* wide = nullptr;
   for (const Pool& pool : pools) {

@@ -37,5 +37,106 @@ TEST(Inventory, loads_the_commented_example_whole) {
   EXPECT_EQ(inventory.checksum, sha256_hex(*text));
 }
 
+std::string base() { return *read_file(TESTDATA "/base.yaml"); }
+
+std::string edited(const std::string& from, const std::string& to) {
+  std::string text = base();
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST(Inventory, counts_management_addresses_up_and_falls_back_to_the_name) {
+  const auto loaded = parse_inventory(edited("address: 10.20.0.1", "address: 10.20.0.250"), "f");
+  ASSERT_TRUE(loaded.inventory) << all(loaded);
+  EXPECT_EQ(loaded.inventory->nodes[3].address, "10.20.0.253");
+  EXPECT_EQ(loaded.inventory->nodes[4].address, "n5");
+  EXPECT_EQ(loaded.inventory->nodes[4].line, 36);
+}
+
+TEST(Inventory, takes_slots_from_gpus_when_none_are_given) {
+  const auto loaded = parse_inventory(edited("    slots: 4\n", ""), "f");
+  ASSERT_TRUE(loaded.inventory) << all(loaded);
+  EXPECT_EQ(loaded.inventory->nodes[0].spec->slots, 4);
+}
+
+TEST(Inventory, applies_overrides_to_one_node_alone) {
+  const auto loaded = parse_inventory(base(), "f");
+  ASSERT_TRUE(loaded.inventory) << all(loaded);
+  const auto& nodes = loaded.inventory->nodes;
+  EXPECT_EQ(nodes[3].spec->rails[0].netdev, "eth1");
+  EXPECT_EQ(nodes[4].spec->rails[0].netdev, "eth3");
+  EXPECT_EQ(nodes[4].spec->rails[0].device, "mlx5_0");
+  EXPECT_EQ(nodes[4].spec->rails[0].mtu, 9000);
+  EXPECT_EQ(nodes[4].spec->rails[1].name, "rail1");
+}
+
+TEST(Inventory, expands_the_home_folder_and_only_that) {
+  setenv("HOME", "/home/ops", 1);
+  const auto loaded = parse_inventory(edited("key: /k/id", "key: ~/.ssh/id"), "f");
+  ASSERT_TRUE(loaded.inventory) << all(loaded);
+  EXPECT_EQ(loaded.inventory->ssh.key, "/home/ops/.ssh/id");
+  EXPECT_EQ(loaded.inventory->ssh.known_hosts, "/k/known");
+}
+
+TEST(Inventory, says_so_when_there_is_no_home_folder) {
+  unsetenv("HOME");
+  const auto loaded = parse_inventory(edited("key: /k/id", "key: ~/.ssh/id"), "f");
+  setenv("HOME", "/home/ops", 1);
+  ASSERT_EQ(loaded.problems.size(), 1u);
+  EXPECT_NE(loaded.problems[0].what.find("$HOME"), std::string::npos);
+}
+
+TEST(Inventory, takes_relative_paths_from_beside_its_own_file) {
+  const std::string path = ::testing::TempDir() + "relative_paths.yaml";
+  ASSERT_TRUE(write_file_atomic(path, edited("key: /k/id", "key: keys/id")));
+  const auto loaded = load_inventory(path);
+  ASSERT_TRUE(loaded) << loaded.error().what;
+  EXPECT_EQ(loaded->ssh.key, ::testing::TempDir() + "keys/id");
+  EXPECT_EQ(loaded->ssh.known_hosts, "/k/known");
+}
+
+TEST(Inventory, names_the_file_and_every_problem_when_it_cannot_be_loaded) {
+  const std::string path = ::testing::TempDir() + "two_problems.yaml";
+  ASSERT_TRUE(write_file_atomic(path, edited("port: 22\n  key", "port: x\n  kei")));
+  const auto loaded = load_inventory(path);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().kind, ErrorKind::parse);
+  EXPECT_EQ(loaded.error().what, path + ":7:9: port: expected an integer from 1 to 65535, found 'x'\n" + path +
+                                     ":8:3: unknown key 'kei' in ssh, did you mean 'key'?");
+  EXPECT_EQ(load_inventory("/nonexistent/x.yaml").error().kind, ErrorKind::unavailable);
+}
+
+TEST(Inventory, accepts_an_operator_as_owner_when_there_is_a_kubernetes_section) {
+  const auto loaded = parse_inventory(edited("memlock: unlimited", "sriov: { owner: operator }") + "kubernetes: { ipam: whereabouts }\n", "f");
+  ASSERT_TRUE(loaded.inventory) << all(loaded);
+  EXPECT_EQ(loaded.inventory->nodes[0].spec->sriov_owner, Owner::operator_);
+  EXPECT_EQ(loaded.inventory->kubernetes->ipam, "whereabouts");
+  EXPECT_EQ(loaded.inventory->kubernetes->name_space, "nvidia-network-operator");
+}
+
+TEST(Inventory, knows_whether_any_node_is_emulated) {
+  EXPECT_FALSE(parse_inventory(base(), "f").inventory->emulated());
+  EXPECT_TRUE(parse_inventory(edited("memlock: unlimited", "emulated: true"), "f").inventory->emulated());
+}
+
+TEST(Inventory, bounds_nesting_size_and_number_of_nodes) {
+  EXPECT_FALSE(parse_inventory(std::string(100000, '['), "f").inventory);
+  EXPECT_FALSE(parse_inventory(std::string(100000, '{'), "f").inventory);
+  std::string dashes;
+  for (int i = 0; i < 50000; ++i) dashes += "- ";
+  EXPECT_FALSE(parse_inventory(dashes, "f").inventory);
+  EXPECT_FALSE(parse_inventory(std::string((16u << 20) + 1, ' '), "f").inventory);
+  const auto many = parse_inventory(edited("hosts: n5", "hosts: m[1-65536]"), "f");
+  ASSERT_EQ(many.problems.size(), 1u);
+  EXPECT_EQ(many.problems[0].what, "nodes: more than 65536 nodes");
+}
+
+TEST(Inventory, shows_a_bounded_number_of_problems) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "k" + std::to_string(i) + ": 1\n";
+  EXPECT_EQ(parse_inventory(text, "f").problems.size(), 1001u);
+}
+
 }  // namespace
 }  // namespace fabricgate

@@ -73,13 +73,13 @@ void read_rails(YamlReader& r, const YamlNode& node, ClassDraft& d) {
 void override_rails(YamlReader& r, const YamlNode& node, ClassDraft& d) {
   if (node.kind != YamlNode::Kind::map)
     return r.problem(node.mark, "rails: expected a map from rail index to its keys, as in 0: { netdev: eth2 }, found " + describe(node));
+  if (d.spec.rails.empty()) return;  // the class has its problem already
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& key = node.keys[i].text;
     std::size_t index = 0;
     while (index < d.spec.rails.size() && std::to_string(index) != key) ++index;
     if (index == d.spec.rails.size()) {
-      r.problem(node.keys[i].mark, "rails: expected a rail index from 0 to " + std::to_string(std::max<std::size_t>(index, 1) - 1) +
-                                       ", found '" + excerpt(key) + "'");
+      r.problem(node.keys[i].mark, "rails: expected a rail index from 0 to " + std::to_string(index - 1) + ", found '" + excerpt(key) + "'");
       continue;
     }
     d.rails[index].rail = node.keys[i].mark;

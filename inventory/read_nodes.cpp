@@ -66,9 +66,10 @@ void apply_overrides(YamlReader& r, const InventoryDraft& draft, Entry& entry) {
   read_class(r, *entry.overrides, *own, true);
   check_class(r, draft, *own);
   for (std::size_t i = 0; i < own->spec.rails.size(); ++i) {
-    if (own->spec.rails[i].address && entry.names.size() > 1)
-      r.problem(own->rails[i].address, "address: one rail address for " + std::to_string(entry.names.size()) +
-                                           " nodes; give each node its own entry");
+    if (!own->spec.rails[i].address || entry.names.size() <= 1) continue;
+    r.problem(own->rails[i].address, "address: one rail address for " + std::to_string(entry.names.size()) +
+                                         " nodes; give each node its own entry");
+    own->spec.rails[i].address.reset();
   }
   entry.from = std::move(own);
 }

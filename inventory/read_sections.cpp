@@ -9,10 +9,10 @@ namespace {
 /// "~/x" under $HOME; other paths as they are.
 void read_path(YamlReader& reader, const YamlNode& node, std::string_view key, std::string& out) {
   if (!reader.text(node, key, forms::local_path, out) || out[0] != '~') return;
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') return reader.problem(node.mark, std::string(key) + ": '~' needs $HOME, which is not set");
   if (out.size() > 1 && out[1] != '/')
     return reader.problem(node.mark, std::string(key) + ": only '~/' is expanded, found " + describe(node));
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return reader.problem(node.mark, std::string(key) + ": '~' needs $HOME, which is not set");
   out.replace(0, 1, home);
 }
 

@@ -88,7 +88,8 @@ void YamlReader::map(const YamlNode& node, std::string_view what, const std::vec
     return;
   }
   for (const YamlNode& key : node.keys) {
-    if (key.text == "<<" || std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.key == key.text; })) continue;
+    const bool reported = key.kind != YamlNode::Kind::scalar || key.text == "<<";
+    if (reported || std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.key == key.text; })) continue;
     std::vector<std::string_view> known;
     for (const Field& field : fields) known.push_back(field.key);
     problem(key.mark, unknown("key", key.text, what, known));
@@ -126,7 +127,9 @@ bool YamlReader::text(const YamlNode& node, std::string_view key, const Form& fo
 }
 
 bool YamlReader::integer(const YamlNode& node, std::string_view key, std::pair<std::int64_t, std::int64_t> range, std::int64_t& out) {
-  const std::string expected = "an integer from " + std::to_string(range.first) + " to " + std::to_string(range.second);
+  const std::string only = "the integer " + std::to_string(range.first);
+  const std::string between = "an integer from " + std::to_string(range.first) + " to " + std::to_string(range.second);
+  const std::string& expected = range.first == range.second ? only : between;
   if (!expect_scalar(node, key, expected, true)) return false;
   std::int64_t value = 0;
   if (!parse_whole(node.text, value) || leading_zero(node.text) || value < range.first || value > range.second) {

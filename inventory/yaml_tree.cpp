@@ -17,7 +17,8 @@ Mark place(const YAML::Mark& mark) { return {.line = std::max(mark.line, 0) + 1,
 /// Open maps and sequences are on the stack; in a map a node is a key when keys and items are equal in number.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  TreeBuilder(const std::string& file, YamlDocument& document) : file_(file), document_(document) {}
+  TreeBuilder(const std::string& text, const std::string& file, YamlDocument& document)
+      : text_(text), file_(file), document_(document) {}
 
   void problem(Mark mark, std::string what) {
     document_.problems.push_back({.file = file_, .line = mark.line, .column = mark.column, .what = std::move(what)});
@@ -35,6 +36,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
     check(mark, tag, anchor);
+    if (tag == "!") check_quotes(mark);
     if (find_text_fault(value)) problem(place(mark), "text with a control character, a leading tab or a broken escape");
     add({.kind = YamlNode::Kind::scalar, .quoted = tag == "!", .mark = place(mark), .text = value});
   }
@@ -54,6 +56,18 @@ class TreeBuilder final : public YAML::EventHandler {
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != 0) problem(place(mark), "anchors (&name) are not supported: write the values out");
     if (!tag.empty() && tag != "!" && tag != "?") problem(place(mark), "tags (" + excerpt(tag) + ") are not supported");
+  }
+
+  /// yaml-cpp lets a forgotten quote run to the end of the file, so quotes must close on the line they open.
+  void check_quotes(const YAML::Mark& mark) const {
+    const auto begin = static_cast<std::size_t>(std::max(mark.pos, 0));
+    if (begin >= text_.size() || (text_[begin] != '"' && text_[begin] != '\'')) return;
+    const char quote = text_[begin];
+    for (std::size_t i = begin + 1; i < text_.size() && text_[i] != '\n'; ++i) {
+      if (text_[i] == quote) return;
+      if (quote == '"' && text_[i] == '\\') ++i;
+    }
+    throw YAML::ParserException(mark, "the quote is not closed on its line");
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
@@ -77,7 +91,7 @@ class TreeBuilder final : public YAML::EventHandler {
     const bool is_key = parent.kind == YamlNode::Kind::map && parent.keys.size() == parent.items.size();
     if (is_key && node.kind != YamlNode::Kind::scalar) {
       problem(node.mark, "a key must be plain text, found " + describe(node));
-      node = {.kind = YamlNode::Kind::scalar, .mark = node.mark};
+      node = {.mark = node.mark};
     }
     (is_key ? parent.keys : parent.items).push_back(std::move(node));
   }
@@ -99,6 +113,7 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
+  const std::string& text_;
   const std::string& file_;
   YamlDocument& document_;
   std::vector<YamlNode> stack_;
@@ -132,7 +147,7 @@ std::string excerpt(std::string_view text) {
 
 YamlDocument read_yaml(const std::string& text, const std::string& file) {
   YamlDocument document;
-  TreeBuilder builder(file, document);
+  TreeBuilder builder(text, file, document);
   if (const auto fault = find_text_fault(text)) {
     builder.problem({.line = fault->line, .column = fault->column}, fault->what);
     return document;
@@ -149,7 +164,8 @@ YamlDocument read_yaml(const std::string& text, const std::string& file) {
     }
     document.root = std::move(root);
   } catch (const YAML::Exception& error) {
-    builder.problem(place(error.mark), "not YAML: " + error.msg);
+    const bool end = error.msg.compare(0, 6, "end of") == 0;
+    builder.problem(place(error.mark), "not YAML: " + error.msg + (end ? "; check indentation and brackets above" : ""));
   } catch (const std::exception& error) {
     builder.problem({}, std::string("not YAML: ") + error.what());
   }
