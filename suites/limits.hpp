@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "inventory/inventory.hpp"
 #include "results/result.hpp"
 
 namespace fabricgate::suites {
@@ -22,7 +23,17 @@ struct Limits {
   const Limit* find(const std::string& metric) const;
 };
 
-/// `platform` chooses the section over "default": "emulated" or a class name.
+/// `platform` chooses the section over "default": "emulated" or a class name. A metric given there replaces the whole
+/// metric of "default". An empty file, a file without limits, an unknown metric or a wrong unit is an error (kind parse).
 Result<Limits> parse_limits(const std::string& text, const std::string& name, const std::string& platform);
+
+/// "emulated" when any class is, else the name of the only class, else "default".
+std::string platform_of(const Inventory& inventory);
+
+/// suites/limits/default.yaml as built in.
+const std::string& default_limits_text();
+
+/// Metrics a limits file may name, with the unit each must have.
+const std::map<std::string, std::string>& known_metrics();
 
 }  // namespace fabricgate::suites

@@ -1,0 +1,135 @@
+/// Declared against observed for one node. Sample: Facts as JSON, and "clock_offset_s" (node minus head node) where known.
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <set>
+
+#include "inventory/desired/desired.hpp"
+#include "inventory/observe/facts.hpp"
+#include "suites/checks/judging.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+struct View {
+  const Node& node;
+  const Desired& want;
+  const Facts& facts;
+  std::vector<Finding>& findings;
+
+  Subject subject() const {
+    Subject subject;
+    subject.host = node.name;
+    return subject;
+  }
+};
+
+const Netdev* netdev_of(const Facts& facts, const std::string& name) {
+  for (const Netdev& netdev : facts.netdevs)
+    if (netdev.name == name) return &netdev;
+  return nullptr;
+}
+
+std::string short_name(const std::string& name) { return name.substr(0, name.find('.')); }
+
+void judge_identity(const View& v) {
+  if (short_name(v.facts.hostname) != short_name(v.node.name))
+    v.findings.push_back(make_finding("host.identity_mismatch", v.subject(), v.node.name, v.facts.hostname));
+  if (!parse_ipv4(v.want.management_address)) return;  // a name, resolved by whoever connects
+  for (const Netdev& netdev : v.facts.netdevs)
+    for (const std::string& address : netdev.addresses)
+      if (address.substr(0, address.find('/')) == v.want.management_address) return;
+  v.findings.push_back(make_finding("host.management_address", v.subject(), v.want.management_address, "not on any interface"));
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  return bytes == UINT64_MAX ? "unlimited" : std::to_string(bytes) + " bytes";
+}
+
+void judge_demands(const View& v) {
+  const NodeClass& spec = *v.node.spec;
+  if (v.facts.gpus != spec.gpus)
+    v.findings.push_back(make_finding("gpu.count_mismatch", v.subject(), std::to_string(spec.gpus), std::to_string(v.facts.gpus)));
+  if (!spec.kernel.empty() && fnmatch(spec.kernel.c_str(), v.facts.kernel.c_str(), 0) != 0)
+    v.findings.push_back(make_finding("host.kernel_mismatch", v.subject(), spec.kernel, v.facts.kernel));
+  if (v.want.memlock_bytes && v.facts.memlock_soft_bytes < *v.want.memlock_bytes)
+    v.findings.push_back(make_finding("rdma.memlock_limit", v.subject(), bytes_text(*v.want.memlock_bytes),
+                                      bytes_text(v.facts.memlock_soft_bytes) + " in the launched process"));
+  for (const auto& [key, value] : v.want.sysctl) {
+    const auto found = v.facts.sysctl.find(key);
+    if (found == v.facts.sysctl.end()) continue;  // not asked for, or not readable: stage verifies it
+    if (found->second == value) continue;
+    Subject subject = v.subject();
+    subject.file = key;
+    v.findings.push_back(make_finding("host.sysctl_mismatch", subject, value, found->second));
+  }
+}
+
+/// Drivers and name prefixes of interfaces that no wire is behind.
+bool made_by_software(const Netdev& netdev) {
+  static const std::set<std::string> drivers{"veth", "tun", "tap", "bridge", "dummy", "rxe", "siw", "macvlan", "ipvlan", "ifb", "vxlan"};
+  return drivers.count(netdev.driver) != 0;
+}
+
+void judge_pcie(const View& v, const Subject& subject, const std::string& address) {
+  for (const PciDevice& device : v.facts.pci) {
+    if (device.address != address || device.path_speed.empty() || device.link_speed.empty()) continue;
+    const double speed = std::atof(device.link_speed.c_str()), path_speed = std::atof(device.path_speed.c_str());
+    const int width = std::atoi(device.link_width.c_str()), path_width = std::atoi(device.path_width.c_str());
+    if (speed <= 0 || width <= 0) continue;  // a virtual function reports no link
+    if (speed >= path_speed && width >= path_width) continue;
+    Subject where = subject;
+    where.pci = address;
+    v.findings.push_back(make_finding("pcie.link_degraded", where, device.path_speed + " x" + device.path_width,
+                                      device.link_speed + " x" + device.link_width));
+  }
+}
+
+void judge_rails(const View& v) {
+  for (const DesiredRail& rail : v.want.rails) {
+    Subject subject = v.subject();
+    subject.rail = rail.name;
+    subject.netdev = rail.netdev;
+    const Netdev* netdev = netdev_of(v.facts, rail.netdev);
+    if (netdev == nullptr) {
+      v.findings.push_back(make_finding("link.absent", subject, rail.netdev, "no such interface"));
+      continue;
+    }
+    if (made_by_software(*netdev) && !v.node.spec->emulated)
+      v.findings.push_back(make_finding("host.emulation_undeclared", subject, "a hardware interface", "driver " + netdev->driver));
+    if (!rail.pci.empty() && !netdev->pci.empty() && netdev->pci != rail.pci)
+      v.findings.push_back(make_finding("link.absent", subject, rail.netdev + " at " + rail.pci, "at " + netdev->pci));
+    if (!rail.pci.empty()) judge_pcie(v, subject, rail.pci);
+  }
+}
+
+}  // namespace
+
+Judgement judge_host_facts(const JudgeContext& context, const Record& record) {
+  if (record.hosts.size() != 1) return unusable(record, "the record does not name one host");
+  const auto index = context.inventory.find(record.hosts[0]);
+  if (!index || !context.inventory.nodes[*index].spec) return unusable(record, record.hosts[0] + " is not in the inventory");
+  if (!record.sample.is_object()) return unusable(record, "sample is not an object");
+  const auto facts = facts_from_json(record.sample);
+  if (!facts) return unusable(record, facts.error().what);
+  if (facts->hostname.empty() || facts->kernel.empty() || facts->netdevs.empty() || facts->cpus <= 0 || facts->gpus < 0 ||
+      facts->memory_bytes <= 0 || !within(facts->clock_unix_s, 1, 1e11))
+    return unusable(record, "facts lack host name, kernel, interfaces, CPUs, memory or clock");
+  std::vector<Finding> findings;
+  const Desired want = desired(context.inventory, *index);
+  const View view{context.inventory.nodes[*index], want, *facts, findings};
+  judge_identity(view);
+  judge_demands(view);
+  judge_rails(view);
+  if (const auto offset = record.sample.find("clock_offset_s"); offset != record.sample.end()) {
+    const Limit* limit = context.limits.find("clock.offset");
+    if (limit == nullptr || !limit->high) return limit_missing(record, "clock.offset");
+    if (!offset->is_number() || !within(offset->get<double>(), -1e10, 1e10)) return unusable(record, "clock_offset_s is not a number");
+    if (std::abs(offset->get<double>()) > *limit->high)
+      findings.push_back(make_finding("host.clock_offset", view.subject(), "at most " + time_text(*limit->high),
+                                      time_text(std::abs(offset->get<double>()))));
+  }
+  return decide(std::move(findings));
+}
+
+}  // namespace fabricgate::suites

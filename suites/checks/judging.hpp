@@ -1,0 +1,75 @@
+#pragma once
+/// What all judges share. A judge is pure: sample and declaration in, findings out. Only for suites/checks.
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "suites/check.hpp"
+
+namespace fabricgate::suites {
+
+/// The sample is no evidence: `reason` names the value and why.
+inline Judgement unusable(const Record& record, const std::string& reason) {
+  Judgement judgement{Verdict::inconclusive, reason, {}};
+  Subject subject;
+  if (!record.hosts.empty()) subject.host = record.hosts[0];
+  if (record.hosts.size() == 2) subject.peer = record.hosts[1];
+  subject.rail = record.rail;
+  judgement.findings.push_back(make_finding("gate.sample_unusable", subject, "a sample of " + record.check, reason));
+  return judgement;
+}
+
+inline Judgement limit_missing(const Record& record, const std::string& metric) {
+  Judgement judgement = unusable(record, "no limit for " + metric);
+  judgement.findings[0].cause = "gate.limit_missing";
+  judgement.findings[0].expected = "a limit for " + metric;
+  judgement.findings[0].found = "none";
+  return judgement;
+}
+
+/// Verdict = worst finding; pass when there is none.
+inline Judgement decide(std::vector<Finding> findings) {
+  Judgement judgement;
+  judgement.verdict = worst(findings);
+  if (judgement.verdict == Verdict::inconclusive && !findings.empty()) judgement.reason = findings[0].found;
+  judgement.findings = std::move(findings);
+  return judgement;
+}
+
+/// bench.impossible_number as inconclusive: such a figure is rejected before any threshold.
+inline Finding impossible(Subject subject, const std::string& expected, const std::string& found) {
+  Finding finding = make_finding("bench.impossible_number", std::move(subject), expected, found);
+  finding.verdict = Verdict::inconclusive;
+  return finding;
+}
+
+/// Finite and within [low, high].
+inline bool within(double value, double low, double high) { return std::isfinite(value) && value >= low && value <= high; }
+
+inline const Node* declared_node(const Inventory& inventory, const std::string& name) {
+  const auto index = inventory.find(name);
+  return index ? &inventory.nodes[*index] : nullptr;
+}
+
+inline const Rail* declared_rail(const Node* node, const std::string& rail) {
+  if (node == nullptr || !node->spec) return nullptr;
+  for (const Rail& candidate : node->spec->rails)
+    if (candidate.name == rail) return &candidate;
+  return nullptr;
+}
+
+/// "941.2 Mb/s", "46.8 us": for expected and found.
+std::string rate_text(double bytes_per_s);
+std::string time_text(double seconds);
+
+Judgement judge_stage_node(const JudgeContext& context, const Record& record);
+Judgement judge_host_facts(const JudgeContext& context, const Record& record);
+Judgement judge_host_fleet(const JudgeContext& context, const Record& record);
+Judgement judge_link_rail(const JudgeContext& context, const Record& record);
+Judgement judge_link_counters(const JudgeContext& context, const Record& record);
+Judgement judge_pair_reach(const JudgeContext& context, const Record& record);
+Judgement judge_pair_rail(const JudgeContext& context, const Record& record);
+Judgement judge_pair_overlay(const JudgeContext& context, const Record& record);
+Judgement judge_collective(const JudgeContext& context, const Record& record);
+
+}  // namespace fabricgate::suites

@@ -1,0 +1,98 @@
+#include "suites/limits.hpp"
+
+#include <set>
+
+#include "results/file.hpp"
+#include "suites/embedded.hpp"
+#include "suites/strict_yaml.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+std::set<std::string> metric_names() {
+  std::set<std::string> names;
+  for (const auto& [metric, unit] : known_metrics()) names.insert(metric);
+  return names;
+}
+
+Limit read_limit(const std::string& metric, const YAML::Node& node) {
+  const StrictMap map(node, "limit " + metric, {"low", "high", "unit", "source"});
+  Limit limit;
+  limit.unit = map.text("unit");
+  limit.source = map.text("source");
+  const std::string& expected = known_metrics().at(metric);
+  if (limit.unit != expected)
+    throw YamlProblem{map.at("unit").Mark(), "limit " + metric + ": unit is '" + limit.unit + "', the metric is in '" + expected + "'"};
+  if (map.has("low")) limit.low = map.number("low");
+  if (map.has("high")) limit.high = map.number("high");
+  if (!limit.low && !limit.high) throw YamlProblem{map.mark(), "limit " + metric + " has neither low nor high"};
+  for (const auto& bound : {limit.low, limit.high})
+    if (bound && *bound < 0) throw YamlProblem{map.mark(), "limit " + metric + " is negative"};
+  if (limit.low && limit.high && *limit.low > *limit.high)
+    throw YamlProblem{map.mark(), "limit " + metric + ": low is above high, so nothing could pass"};
+  return limit;
+}
+
+}  // namespace
+
+const Limit* Limits::find(const std::string& metric) const {
+  const auto found = metrics.find(metric);
+  return found == metrics.end() ? nullptr : &found->second;
+}
+
+const std::map<std::string, std::string>& known_metrics() {
+  static const std::map<std::string, std::string> metrics{
+      {"clock.offset", "s"},
+      {"link.speed_share", "1"},
+      {"link.carrier_changes", "count"},
+      {"link.error_rate", "1/s"},
+      {"link.symbol_error_rate", "1/s"},
+      {"link.port_rcv_error_rate", "1/s"},
+      {"link.fatal_errors", "count"},
+      {"pair.bandwidth_share", "1"},
+      {"pair.latency", "s"},
+      {"pair.latency_tcp", "s"},
+      {"pair.window", "s"},
+      {"pair.overlay_latency", "s"},
+      {"collective.busbw_share", "1"},
+  };
+  return metrics;
+}
+
+Result<Limits> parse_limits(const std::string& text, const std::string& name, const std::string& platform) {
+  Limits limits;
+  limits.checksum = sha256_hex(text);
+  const Status status = read_yaml(text, name, [&](const YAML::Node& root) {
+    const StrictMap file(root, "the limits file", {});
+    if (file.count("schema") != 1) throw YamlProblem{file.at("schema").Mark(), "schema: this program reads 1"};
+    file.at("default");
+    const auto read_section = [&](const std::string& section, const YAML::Node& node, bool used) {
+      const StrictMap map(node, "section " + section, metric_names());
+      for (const auto& [metric, value] : map.entries()) {
+        Limit limit = read_limit(metric, value);
+        if (used) limits.metrics[metric] = std::move(limit);
+      }
+    };
+    read_section("default", file.at("default"), true);
+    for (const auto& [section, value] : file.entries())
+      if (section != "default" && section != "schema") read_section(section, value, section == platform);
+    if (limits.metrics.empty()) throw YamlProblem{file.mark(), "the file holds no limits: nothing could be judged"};
+  });
+  if (!status) return status.error();
+  return limits;
+}
+
+std::string platform_of(const Inventory& inventory) {
+  if (inventory.emulated()) return "emulated";
+  std::set<std::string> classes;
+  for (const Node& node : inventory.nodes)
+    if (node.spec) classes.insert(node.spec->name);
+  return classes.size() == 1 ? *classes.begin() : "default";
+}
+
+const std::string& default_limits_text() {
+  static const std::string text = embedded_limits();
+  return text;
+}
+
+}  // namespace fabricgate::suites
