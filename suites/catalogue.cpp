@@ -9,7 +9,7 @@ const std::vector<Check>& catalogue() {
       {"host.facts", Tier::host, Scope::node, false, judge_host_facts},
       {"host.fleet", Tier::host, Scope::cluster, false, judge_host_fleet},
       {"link.rail", Tier::link, Scope::rail, false, judge_link_rail},
-      {"link.counters", Tier::link, Scope::rail, false, judge_link_counters},
+      {"link.counters", Tier::link, Scope::rail, false, judge_link_counters, true},
       {"pair.reach", Tier::pair, Scope::pair, false, judge_pair_reach},
       {"pair.rail", Tier::pair, Scope::pair_rail, false, judge_pair_rail},
       {"pair.overlay", Tier::pair, Scope::pair, false, judge_pair_overlay},
@@ -22,6 +22,16 @@ const Check* find_check(std::string_view id) {
   for (const Check& check : catalogue())
     if (id == check.id) return &check;
   return nullptr;
+}
+
+Record judged(const JudgeContext& context, Record record) {
+  const Check* check = find_check(record.check);
+  Judgement judgement = check != nullptr ? check->judge(context, record) : unusable(record, "unknown check '" + record.check + "'");
+  if (check != nullptr) record.tier = check->tier;
+  record.verdict = judgement.verdict;
+  record.reason = std::move(judgement.reason);
+  record.findings = std::move(judgement.findings);
+  return record;
 }
 
 }  // namespace fabricgate::suites

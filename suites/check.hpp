@@ -32,9 +32,14 @@ struct Check {
   bool may_skip;     ///< the default suite allows a skip
   /// Pure. `record.sample` may be null or wrong in any way: that is inconclusive, never a crash or a pass.
   Judgement (*judge)(const JudgeContext& context, const Record& record);
+  bool at_end = false;  ///< measured after the last tier although it belongs to an earlier one
 };
 
 const std::vector<Check>& catalogue();
 const Check* find_check(std::string_view id);
+
+/// The record with tier, verdict, reason and findings as its check judges its sample. A check outside the catalogue gives
+/// inconclusive.
+Record judged(const JudgeContext& context, Record record);
 
 }  // namespace fabricgate::suites

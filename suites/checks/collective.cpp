@@ -1,0 +1,108 @@
+/// AllReduce over a set of nodes. Bound for N nodes of B bytes/s each and n ranks, without in-network reduction:
+/// busbw <= B * N/(N-1) * (n-1)/n: at least 2(N-1)/N of the data must leave each node. A rank that takes no part, a wrong
+/// element, a size that did not run: no figure is looked at.
+#include <algorithm>
+#include <set>
+
+#include "fabric/collective/collective_sample.hpp"
+#include "suites/checks/judging.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+using fabric::CollectiveSample;
+
+/// Rate of the slowest node over the rails the sample used; 0 when a rail is not declared.
+double node_rate(const Inventory& inventory, const CollectiveSample& sample) {
+  double slowest = 0;
+  for (const std::string& host : sample.hosts) {
+    const Node* node = declared_node(inventory, host);
+    double rate = 0;
+    if (node == nullptr || !node->spec) return 0;
+    for (const Rail& rail : node->spec->rails)
+      if (sample.rail.empty() || rail.name == sample.rail) rate += rail.rate_bits_per_s / 8;
+    if (rate == 0) return 0;
+    slowest = slowest == 0 ? rate : std::min(slowest, rate);
+  }
+  return slowest;
+}
+
+/// Empty, or why the numbers are no evidence.
+std::string numbers_problem(const CollectiveSample& sample) {
+  if (sample.points.empty()) return "no size was measured";
+  std::uint64_t bytes = 0;
+  const double factor = 2.0 * (sample.ranks - 1) / sample.ranks;
+  for (const fabric::CollectivePoint& point : sample.points) {
+    if (point.bytes < bytes || point.bytes == 0) return "sizes do not ascend";
+    bytes = point.bytes;
+    if (point.iterations <= 0) return "a size ran no iteration";
+    if (!within(point.elapsed_s, 1e-9, 1e6) || !within(point.busbw_bytes_per_s, 1, 1e15))
+      return "a time or bandwidth is not a positive number";
+    const double implied = static_cast<double>(point.bytes) / point.elapsed_s * factor;
+    if (!within(implied / point.busbw_bytes_per_s, 0.95, 1.05)) return "bandwidth, size and time contradict each other";
+  }
+  if (sample.elements_checked == 0) return "no element was checked";
+  if (sample.rank_elapsed_s.size() != static_cast<std::size_t>(sample.ranks)) return "not every rank reported its time";
+  for (double elapsed : sample.rank_elapsed_s)
+    if (!within(elapsed, 1e-9, 1e6)) return "a rank's time is not a positive number";
+  return "";
+}
+
+std::vector<Finding> failures(const CollectiveSample& sample) {
+  std::vector<Finding> findings;
+  for (const std::string& host : sample.missing) {
+    Subject subject;
+    subject.host = host;
+    findings.push_back(make_finding("collective.failed", subject, "takes part", "did not arrive"));
+  }
+  if (!sample.error.empty() && findings.empty()) findings.push_back(make_finding("collective.failed", {}, "an end", sample.error));
+  if (sample.elements_wrong > 0)
+    findings.push_back(make_finding("bench.data_wrong", {}, "no wrong element",
+                                    std::to_string(sample.elements_wrong) + " of " + std::to_string(sample.elements_checked) +
+                                        (sample.first_wrong.empty() ? "" : "; " + sample.first_wrong)));
+  return findings;
+}
+
+Finding slow(const CollectiveSample& sample, double floor, double bound, double busbw) {
+  Subject subject;
+  subject.rail = sample.rail;
+  Finding finding = make_finding("collective.below_floor", subject,
+                                 "at least " + rate_text(floor) + " of the bound " + rate_text(bound) + " for " +
+                                     std::to_string(sample.hosts.size()) + " nodes",
+                                 rate_text(busbw));
+  const auto last = std::max_element(sample.rank_elapsed_s.begin(), sample.rank_elapsed_s.end());
+  finding.evidence.push_back({-1, "rank " + std::to_string(last - sample.rank_elapsed_s.begin()) + " took longest: " + time_text(*last)});
+  return finding;
+}
+
+}  // namespace
+
+Judgement judge_collective(const JudgeContext& context, const Record& record) {
+  if (!record.sample.is_object()) return unusable(record, "sample is not an object");
+  const auto sample = fabric::collective_sample_from_json(record.sample);
+  if (!sample) return unusable(record, sample.error().what);
+  if (sample->hosts != record.hosts) return unusable(record, "sample is about other hosts than the record");
+  if (std::set<std::string>(sample->hosts.begin(), sample->hosts.end()).size() != sample->hosts.size())
+    return unusable(record, "a host is named twice");
+  std::vector<Finding> findings = failures(*sample);
+  if (!findings.empty()) return decide(std::move(findings));
+  if (sample->hosts.size() < 2) return unusable(record, "a collective needs two nodes");
+  if (sample->ranks < static_cast<int>(sample->hosts.size()))
+    return unusable(record, std::to_string(sample->ranks) + " ranks on " + std::to_string(sample->hosts.size()) + " hosts");
+  const std::string problem = numbers_problem(*sample);
+  if (!problem.empty()) return unusable(record, problem);
+  const Limit* share = context.limits.find("collective.busbw_share");
+  if (share == nullptr || !share->low || !share->high) return limit_missing(record, "collective.busbw_share");
+  const double rate = node_rate(context.inventory, *sample);
+  if (rate <= 0) return unusable(record, "the rails used are not declared for every host");
+  const double nodes = static_cast<double>(sample->hosts.size()), ranks = sample->ranks;
+  const double bound = rate * nodes / (nodes - 1) * (ranks - 1) / ranks;
+  const double busbw = sample->points.back().busbw_bytes_per_s;
+  if (busbw > *share->high * bound)
+    findings.push_back(impossible({}, "at most " + rate_text(*share->high * bound), rate_text(busbw)));
+  else if (busbw < *share->low * bound)
+    findings.push_back(slow(*sample, *share->low * bound, bound, busbw));
+  return decide(std::move(findings));
+}
+
+}  // namespace fabricgate::suites

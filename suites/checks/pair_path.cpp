@@ -1,0 +1,147 @@
+/// Bandwidth, latency and content of the path between two nodes: pair.rail over one rail, pair.overlay over the management
+/// network. Numbers that cannot be are rejected before any threshold, so that no error of a tool looks like speed.
+#include <algorithm>
+
+#include "fabric/pairs/pair_sample.hpp"
+#include "suites/checks/judging.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+struct PairView {
+  const JudgeContext& context;
+  const Record& record;
+  fabric::PairSample sample;
+  double rate_bytes_per_s = 0;  ///< of the slower end, 0 for the overlay
+};
+
+Result<PairView> read_view(const JudgeContext& context, const Record& record) {
+  const auto no = [](const std::string& what) { return Error{ErrorKind::parse, what, 0}; };
+  if (record.hosts.size() != 2 || record.hosts[0] == record.hosts[1]) return no("the record does not name two hosts");
+  if (!record.sample.is_object()) return no("sample is not an object");
+  auto sample = fabric::pair_sample_from_json(record.sample);
+  if (!sample) return sample.error();
+  if (sample->a != record.hosts[0] || sample->b != record.hosts[1] || sample->rail != record.rail)
+    return no("sample is about another pair or rail than the record");
+  if (sample->engine.empty()) return no("sample does not say what measured it");
+  PairView view{context, record, std::move(*sample), 0};
+  for (const std::string& host : record.hosts) {
+    const Node* node = declared_node(context.inventory, host);
+    if (node == nullptr) return no(host + " is not in the inventory");
+    if (record.check == "pair.overlay") continue;
+    const Rail* rail = declared_rail(node, record.rail);
+    if (rail == nullptr) return no("rail '" + record.rail + "' is not declared for " + host);
+    const double rate = rail->rate_bits_per_s / 8;
+    view.rate_bytes_per_s = view.rate_bytes_per_s == 0 ? rate : std::min(view.rate_bytes_per_s, rate);
+  }
+  return view;
+}
+
+/// The pair, or one direction of it seen from its sender.
+Subject subject_of(const PairView& v, int direction = -1) {
+  Subject subject;
+  subject.host = direction == 1 ? v.sample.b : v.sample.a;
+  subject.peer = direction == 1 ? v.sample.a : v.sample.b;
+  subject.rail = v.sample.rail;
+  if (direction >= 0) subject.direction = "tx";
+  return subject;
+}
+
+/// Empty, or why the sweep is no evidence.
+std::string sweep_problem(const fabric::DirectionSample& direction, double window_s) {
+  if (direction.sweep.empty()) return "no message size was measured";
+  std::uint64_t bytes = 0;
+  for (const fabric::SizePoint& point : direction.sweep) {
+    if (point.bytes <= bytes || point.bytes > std::uint64_t{1} << 40) return "message sizes do not ascend";
+    bytes = point.bytes;
+    if (!within(point.bytes_per_s, 1, 1e15)) return "a bandwidth is not a positive number";
+    if (!within(point.elapsed_s, 1e-9, 1e6)) return "a measured time is not a positive number";
+    if (point.messages == 0) return "a size was measured with no message";
+    const double implied = static_cast<double>(point.messages) * static_cast<double>(point.bytes) / point.elapsed_s;
+    if (!within(implied / point.bytes_per_s, 0.5, 2)) return "bandwidth, messages and time contradict each other";
+  }
+  if (direction.sweep.back().elapsed_s < window_s)
+    return "largest size measured for " + time_text(direction.sweep.back().elapsed_s) + ", at least " + time_text(window_s) + " are needed";
+  if (direction.payload_checked == 0) return "no payload was checked";
+  return "";
+}
+
+/// Findings of one direction; an impossible or unusable number gives a reason instead.
+std::string judge_direction(const PairView& v, int index, std::vector<Finding>& findings) {
+  const fabric::DirectionSample& direction = index == 0 ? v.sample.a_to_b : v.sample.b_to_a;
+  if (!direction.error.empty()) {
+    findings.push_back(make_finding("pair.transfer_failed", subject_of(v, index), "a transfer that ends", direction.error));
+    return "";
+  }
+  const Limit* window = v.context.limits.find("pair.window");
+  const std::string problem = sweep_problem(direction, *window->low);
+  if (!problem.empty()) return subject_of(v, index).host + " sending: " + problem;
+  if (direction.payload_errors > 0)
+    findings.push_back(make_finding("bench.data_wrong", subject_of(v, index), "no wrong message",
+                                    std::to_string(direction.payload_errors) + " of " + std::to_string(direction.payload_checked)));
+  if (v.rate_bytes_per_s <= 0) return "";
+  const Limit* share = v.context.limits.find("pair.bandwidth_share");
+  const double measured = direction.sweep.back().bytes_per_s;
+  if (measured > *share->high * v.rate_bytes_per_s)
+    findings.push_back(impossible(subject_of(v, index), "at most " + rate_text(*share->high * v.rate_bytes_per_s), rate_text(measured)));
+  else if (measured < *share->low * v.rate_bytes_per_s)
+    findings.push_back(make_finding("pair.below_floor", subject_of(v, index),
+                                    "at least " + rate_text(*share->low * v.rate_bytes_per_s) + " of " + rate_text(v.rate_bytes_per_s),
+                                    rate_text(measured)));
+  return "";
+}
+
+std::string judge_latency(const PairView& v, const std::string& metric, std::vector<Finding>& findings) {
+  const Limit& limit = *v.context.limits.find(metric);
+  const double p50 = v.sample.latency_p50_s, p99 = v.sample.latency_p99_s;
+  if (v.sample.latency_iterations == 0) return "latency was not measured";
+  if (!within(p50, 0, 1e4) || !within(p99, 0, 1e4) || p99 < p50) return "latencies are not ordered positive numbers";
+  if (p50 < *limit.low)
+    findings.push_back(impossible(subject_of(v), "at least " + time_text(*limit.low), time_text(p50)));
+  else if (limit.high && p50 > *limit.high)
+    findings.push_back(make_finding("pair.latency_high", subject_of(v), "at most " + time_text(*limit.high), time_text(p50)));
+  return "";
+}
+
+std::string first_missing_limit(const JudgeContext& context, const std::string& latency, bool rail) {
+  const auto has_low = [&](const char* metric) {
+    const Limit* limit = context.limits.find(metric);
+    return limit != nullptr && limit->low;
+  };
+  if (!has_low("pair.window")) return "pair.window";
+  if (!has_low(latency.c_str()) || (rail && !context.limits.find(latency)->high)) return latency;
+  if (rail && (!has_low("pair.bandwidth_share") || !context.limits.find("pair.bandwidth_share")->high)) return "pair.bandwidth_share";
+  return "";
+}
+
+Judgement judge_path(const JudgeContext& context, const Record& record, bool rail) {
+  const auto view = read_view(context, record);
+  if (!view) return unusable(record, view.error().what);
+  const bool tcp = view->sample.engine.find("tcp") != std::string::npos;
+  const std::string latency = !rail ? "pair.overlay_latency" : tcp ? "pair.latency_tcp" : "pair.latency";
+  const std::string missing = first_missing_limit(context, latency, rail);
+  if (!missing.empty()) return limit_missing(record, missing);
+  std::vector<Finding> findings;
+  if (!view->sample.error.empty()) {
+    Subject subject = subject_of(*view);
+    if (view->sample.error_host == view->sample.b) std::swap(subject.host, subject.peer);
+    findings.push_back(make_finding("pair.unreachable", subject, "a connection", view->sample.error));
+    return decide(std::move(findings));
+  }
+  for (int direction : {0, 1}) {
+    const std::string reason = judge_direction(*view, direction, findings);
+    if (!reason.empty()) return unusable(record, reason);
+  }
+  const bool stopped = !view->sample.a_to_b.error.empty() || !view->sample.b_to_a.error.empty();
+  const std::string reason = stopped ? "" : judge_latency(*view, latency, findings);
+  if (!reason.empty()) return unusable(record, reason);
+  return decide(std::move(findings));
+}
+
+}  // namespace
+
+Judgement judge_pair_rail(const JudgeContext& context, const Record& record) { return judge_path(context, record, true); }
+
+Judgement judge_pair_overlay(const JudgeContext& context, const Record& record) { return judge_path(context, record, false); }
+
+}  // namespace fabricgate::suites

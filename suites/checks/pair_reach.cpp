@@ -1,0 +1,69 @@
+/// Reachability of two nodes, rail by rail and both ways. Whether another rail answered (crossed cables) is seen by
+/// localisation over all pairs; here only the rail's own answer counts.
+#include <set>
+
+#include "fabric/pairs/pair_sample.hpp"
+#include "suites/checks/judging.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+Subject subject_of(const fabric::ReachAnswer& answer) {
+  Subject subject;
+  subject.host = answer.from;
+  subject.peer = answer.to;
+  subject.rail = answer.from_rail;
+  subject.direction = "tx";
+  return subject;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : ", ") + text;
+  return out;
+}
+
+/// Own-rail answers alone; false when the question could not be asked.
+bool judge_answer(const fabric::ReachAnswer& answer, std::vector<Finding>& findings) {
+  if (!answer.error.empty()) return false;
+  const std::set<std::string> macs(answer.macs.begin(), answer.macs.end());
+  if (macs.empty())
+    findings.push_back(make_finding("pair.unreachable", subject_of(answer), "an answer", "nobody answers"));
+  else if (macs.size() > 1)
+    findings.push_back(make_finding("launch.duplicate_address", subject_of(answer), "one answer", joined(answer.macs)));
+  else if (!answer.full_mtu)
+    findings.push_back(make_finding("pair.mtu_path", subject_of(answer), "a frame of the declared MTU arrives",
+                                    answer.mtu_error.empty() ? "only small frames do" : answer.mtu_error));
+  return true;
+}
+
+}  // namespace
+
+Judgement judge_pair_reach(const JudgeContext& context, const Record& record) {
+  if (record.hosts.size() != 2 || record.hosts[0] == record.hosts[1]) return unusable(record, "the record does not name two hosts");
+  if (!record.sample.is_object()) return unusable(record, "sample is not an object");
+  const auto sample = fabric::reach_sample_from_json(record.sample);
+  if (!sample) return unusable(record, sample.error().what);
+  if (sample->a != record.hosts[0] || sample->b != record.hosts[1]) return unusable(record, "sample is about another pair");
+  std::set<std::pair<std::string, std::string>> open;  // (asker, rail) still without an answer
+  const Node* a = declared_node(context.inventory, sample->a);
+  const Node* b = declared_node(context.inventory, sample->b);
+  if (a == nullptr || b == nullptr || !a->spec) return unusable(record, "a host is not in the inventory");
+  for (const Rail& rail : a->spec->rails) {
+    if (declared_rail(b, rail.name) == nullptr) continue;
+    open.insert({a->name, rail.name});
+    open.insert({b->name, rail.name});
+  }
+  std::vector<Finding> findings;
+  for (const fabric::ReachAnswer& answer : sample->answers) {
+    if ((answer.from != a->name || answer.to != b->name) && (answer.from != b->name || answer.to != a->name))
+      return unusable(record, "an answer is about another pair");
+    if (answer.from_rail != answer.to_rail) continue;
+    if (!judge_answer(answer, findings)) return unusable(record, answer.from + " " + answer.from_rail + ": " + answer.error);
+    open.erase({answer.from, answer.from_rail});
+  }
+  if (!open.empty()) return unusable(record, open.begin()->first + " did not ask on " + open.begin()->second);
+  return decide(std::move(findings));
+}
+
+}  // namespace fabricgate::suites

@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include "suites/gate/fold_state.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+double median(std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Things that keep the gate shut whatever the records say.
+void demand_something(Fold& fold) {
+  const auto nothing = [&](const std::string& what) {
+    fold.result.findings.push_back(make_finding("gate.nothing_demanded", {}, "nodes, checks and limits", what));
+  };
+  const auto& nodes = fold.input.inventory.nodes;
+  if (std::none_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.required; })) nothing("no required node");
+  if (fold.input.suite.checks.empty()) nothing("a suite without checks");
+  if (fold.input.limits.metrics.empty()) nothing("limits without a metric");
+  const bool addons = fold.input.inventory.kubernetes && (!fold.input.through || *fold.input.through >= Tier::addons);
+  if (!addons) return;
+  fold.result.findings.push_back(make_finding("addons.not_run", {}, "records of the add-on tier", "none"));
+  fold.result.missing.push_back({"addons", {}, "", "no record"});
+}
+
+Verdict own_verdict(const NodeResult& node) {
+  if (node.tiers.empty()) return Verdict::not_run;
+  Verdict verdict = Verdict::skip;
+  for (const auto& [tier, value] : node.tiers) verdict = worse(verdict, value);
+  return verdict;
+}
+
+void order_findings(std::vector<Finding>& findings) {
+  std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) { return finding.primary; });
+}
+
+std::string describe(const Finding& finding) {
+  const std::string subject = to_string(finding.subject);
+  return finding.cause + (subject.empty() ? "" : " " + subject) + ": " + finding.found;
+}
+
+/// The first primary finding or missing piece that keeps the gate shut.
+std::string first_reason(const GateResult& result) {
+  const auto closes = [](const Finding& finding) { return finding.primary && !opens_gate(finding.verdict); };
+  for (const bool hard : {true, false}) {
+    const auto wanted = [&](const Finding& finding) {
+      return closes(finding) && (!hard || finding.verdict == Verdict::fail || finding.verdict == Verdict::blocked);
+    };
+    for (const NodeResult& node : result.nodes)
+      for (const Finding& finding : node.findings)
+        if (node.required && wanted(finding)) return describe(finding);
+    for (const Finding& finding : result.findings)
+      if (wanted(finding)) return describe(finding);
+  }
+  if (!result.missing.empty()) return to_string(result.missing[0]);
+  for (const NodeResult& node : result.nodes)
+    if (node.required && !opens_gate(node.verdict)) return node.name + " is " + to_string(node.verdict);
+  return "";
+}
+
+/// Missing evidence that is not about optional nodes alone.
+bool closes(const GateResult& result, const Missing& missing) {
+  if (missing.hosts.empty()) return true;
+  return std::all_of(missing.hosts.begin(), missing.hosts.end(), [&](const std::string& host) {
+    const auto node = std::find_if(result.nodes.begin(), result.nodes.end(), [&](const NodeResult& n) { return n.name == host; });
+    return node == result.nodes.end() || node->required;
+  });
+}
+
+}  // namespace
+
+void summarise_paths(Fold& fold) {
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> by_rail;  // bandwidths, latencies
+  for (const Exhibit& exhibit : fold.exhibits.records) {
+    if (!exhibit.figures || exhibit.record.attempt != 0) continue;
+    auto& [rates, latencies] = by_rail[exhibit.record.rail];
+    for (const double rate : exhibit.figures->bytes_per_s)
+      if (rate > 0) rates.push_back(rate);
+    if (exhibit.figures->latency_s > 0) latencies.push_back(exhibit.figures->latency_s);
+  }
+  std::vector<std::string> order = rail_names(fold.input.inventory);
+  order.insert(order.begin(), "");
+  for (const std::string& rail : order) {
+    const auto found = by_rail.find(rail);
+    if (found == by_rail.end()) continue;
+    auto& [rates, latencies] = found->second;
+    PathSummary summary{.rail = rail, .pairs = latencies.size()};
+    summary.bytes_per_s_median = median(rates);
+    summary.bytes_per_s_min = rates.empty() ? 0 : *std::min_element(rates.begin(), rates.end());
+    summary.latency_s_median = median(latencies);
+    summary.latency_s_max = latencies.empty() ? 0 : *std::max_element(latencies.begin(), latencies.end());
+    fold.result.paths.push_back(summary);
+  }
+}
+
+void conclude(Fold& fold) {
+  GateResult& result = fold.result;
+  demand_something(fold);
+  Verdict verdict = Verdict::skip;
+  for (NodeResult& node : result.nodes) {
+    node.verdict = own_verdict(node);
+    order_findings(node.findings);
+    if (node.required) verdict = worse(verdict, node.verdict);
+  }
+  order_findings(result.findings);
+  for (const Finding& finding : result.findings) verdict = worse(verdict, finding.verdict);
+  for (const Missing& missing : result.missing)
+    if (closes(result, missing)) verdict = worse(verdict, Verdict::not_run);
+  if (verdict == Verdict::skip) verdict = Verdict::inconclusive;
+  result.verdict = verdict;
+  result.exit_code = fabricgate::exit_code(verdict);
+  if (!opens_gate(verdict)) result.reason = first_reason(result);
+  result.text = result.exit_code == ExitCode::ready ? (result.emulated ? "READY (emulated)" : "READY")
+                : result.exit_code == ExitCode::not_ready ? "NOT READY"
+                                                          : "INCONCLUSIVE";
+}
+
+}  // namespace fabricgate::suites

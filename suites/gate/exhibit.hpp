@@ -1,0 +1,68 @@
+#pragma once
+/// Record lines turned into exhibits: read, tied to the run by identity, and judged again from their samples. What a line
+/// says of itself is never better than what its sample says.
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/pairs/localise.hpp"
+#include "fabric/pairs/pair_sample.hpp"
+#include "suites/check.hpp"
+#include "suites/suite.hpp"
+
+namespace fabricgate::suites {
+
+struct RecordFile {
+  std::string name;  ///< for messages
+  std::string text;  ///< JSON Lines
+};
+
+/// Everything a verdict depends on beside the records.
+struct GateInput {
+  const Inventory& inventory;
+  const Suite& suite;
+  const Limits& limits;
+  RunIdentity identity;
+  /// Judge under other limits than the run had: stored verdicts then differ rightly and are used only where there is no
+  /// sample.
+  bool new_limits = false;
+  /// Demand only the tiers up to this one (and nothing that is measured at the end): for decisions during a run.
+  std::optional<Tier> through;
+};
+
+/// What pair.rail and pair.overlay measured, a to b first.
+struct PathFigures {
+  std::array<double, 2> bytes_per_s{};
+  double latency_s = 0;
+};
+
+/// One accepted record; its sample is dropped after judging, what later steps need of it is kept here.
+struct Exhibit {
+  Record record;                    ///< sample is null; verdict, reason and findings are the effective ones
+  std::string place;                ///< file:line
+  std::vector<int> nodes;           ///< hosts as indices into inventory.nodes
+  fabric::PairMode mode = fabric::PairMode::together;
+  std::vector<fabric::PathResult> paths;  ///< pair.rail; rail is the index into rail_names()
+  std::optional<PathFigures> figures;
+  std::vector<fabric::ReachFact> reach;   ///< pair.reach
+  std::optional<fabric::RailFact> rail;   ///< link.rail
+  nlohmann::json digest;                  ///< host.facts, host.fleet: see fleet.hpp
+};
+
+struct Exhibits {
+  std::vector<Exhibit> records;
+  std::vector<Finding> problems;  ///< lines that are no evidence, and why; every one keeps the gate shut
+  std::size_t lines = 0;
+};
+
+/// Names of all rails of all classes, each once, in order of first appearance.
+std::vector<std::string> rail_names(const Inventory& inventory);
+
+/// Uses up to `threads` threads; the result does not depend on their number or on the order of the lines' duplicates.
+Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& files, unsigned threads = 2);
+
+/// What localise and plan_retests want to know, from the evidence of the link and pair tiers.
+fabric::Observation pair_observation(const Inventory& inventory, const std::vector<Exhibit>& records);
+
+}  // namespace fabricgate::suites

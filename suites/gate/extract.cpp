@@ -1,0 +1,123 @@
+#include "suites/gate/extract.hpp"
+
+#include <algorithm>
+
+#include "fabric/link/link_sample.hpp"
+#include "suites/checks/judging.hpp"
+#include "suites/fleet.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+int rail_index(const Inventory& inventory, const std::string& name) {
+  const auto& first = inventory.nodes[0].spec;
+  if (first)
+    for (std::size_t i = 0; i < first->rails.size(); ++i)
+      if (first->rails[i].name == name) return static_cast<int>(i);  // rail_names() begins with these
+  const auto names = rail_names(inventory);
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
+
+double pair_rate(const Inventory& inventory, const Exhibit& exhibit) {
+  double rate = 0;
+  for (const int node : exhibit.nodes) {
+    const Rail* rail = declared_rail(&inventory.nodes[static_cast<std::size_t>(node)], exhibit.record.rail);
+    if (rail == nullptr) return 0;
+    rate = rate == 0 ? rail->rate_bits_per_s / 8 : std::min(rate, rail->rate_bits_per_s / 8);
+  }
+  return rate;
+}
+
+fabric::PathClass classify(const fabric::PairSample& sample, const fabric::DirectionSample& direction, double share, const Limit& limit) {
+  if (!sample.error.empty()) return fabric::PathClass::unreachable;
+  if (!direction.error.empty()) return direction.sweep.empty() ? fabric::PathClass::unreachable : fabric::PathClass::bad;
+  if (direction.sweep.empty() || !within(share, 1e-12, *limit.high)) return fabric::PathClass::unmeasured;
+  return share < *limit.low ? fabric::PathClass::bad : fabric::PathClass::good;
+}
+
+void extract_pair(const GateInput& input, Exhibit& exhibit) {
+  const auto sample = fabric::pair_sample_from_json(exhibit.record.sample);
+  if (!sample) return;
+  exhibit.mode = sample->mode;
+  PathFigures figures;
+  figures.latency_s = sample->latency_p50_s;
+  const Limit* limit = input.limits.find("pair.bandwidth_share");
+  const double rate = pair_rate(input.inventory, exhibit);
+  for (int i : {0, 1}) {
+    const fabric::DirectionSample& direction = i == 0 ? sample->a_to_b : sample->b_to_a;
+    if (!direction.sweep.empty()) figures.bytes_per_s[static_cast<std::size_t>(i)] = direction.sweep.back().bytes_per_s;
+    if (exhibit.record.check != "pair.rail" || limit == nullptr || !limit->low || !limit->high || rate <= 0) continue;
+    const double share = figures.bytes_per_s[static_cast<std::size_t>(i)] / rate;
+    fabric::PathResult path{.from = exhibit.nodes[static_cast<std::size_t>(i)], .to = exhibit.nodes[static_cast<std::size_t>(1 - i)],
+                            .rail = rail_index(input.inventory, exhibit.record.rail)};
+    path.result = classify(*sample, direction, share, *limit);
+    path.mode = sample->mode;
+    path.share = within(share, 0, 1e6) ? static_cast<float>(share) : -1;
+    exhibit.paths.push_back(path);
+  }
+  exhibit.figures = figures;
+}
+
+void extract_reach(const GateInput& input, Exhibit& exhibit) {
+  const auto sample = fabric::reach_sample_from_json(exhibit.record.sample);
+  if (!sample) return;
+  for (const fabric::ReachAnswer& answer : sample->answers) {
+    if (!answer.error.empty()) continue;
+    const bool forward = answer.from == sample->a;
+    fabric::ReachFact fact{.from = exhibit.nodes[forward ? 0 : 1], .from_rail = rail_index(input.inventory, answer.from_rail),
+                           .to = exhibit.nodes[forward ? 1 : 0], .to_rail = rail_index(input.inventory, answer.to_rail)};
+    fact.macs = answer.macs;
+    fact.mtu_failed = answer.from_rail == answer.to_rail && !answer.macs.empty() && !answer.full_mtu;
+    exhibit.reach.push_back(std::move(fact));
+  }
+}
+
+void extract_link(const GateInput& input, Exhibit& exhibit) {
+  const auto sample = fabric::link_sample_from_json(exhibit.record.sample);
+  if (!sample) return;
+  fabric::RailFact fact{.node = exhibit.nodes[0], .rail = rail_index(input.inventory, exhibit.record.rail)};
+  fact.down = !sample->now.present || !sample->now.admin_up || !sample->now.carrier;
+  fact.mtu = sample->now.mtu;
+  if (const Rail* rail = declared_rail(&input.inventory.nodes[static_cast<std::size_t>(exhibit.nodes[0])], exhibit.record.rail))
+    fact.mtu_declared = rail->mtu;
+  fact.mac = sample->now.mac;
+  fact.netdev = sample->netdev;
+  exhibit.rail = std::move(fact);
+}
+
+}  // namespace
+
+void extract(const GateInput& input, Exhibit& exhibit) {
+  const Record& record = exhibit.record;
+  if (record.sample.is_object() && !input.inventory.nodes.empty()) {
+    if ((record.check == "pair.rail" || record.check == "pair.overlay") && exhibit.nodes.size() == 2) extract_pair(input, exhibit);
+    if (record.check == "pair.reach" && exhibit.nodes.size() == 2) extract_reach(input, exhibit);
+    if (record.check == "link.rail") extract_link(input, exhibit);
+    if (record.check == "host.facts") exhibit.digest = fleet_sample({&record});
+    if (record.check == "host.fleet" && record.sample.contains("hosts")) exhibit.digest = record.sample;
+  }
+  exhibit.record.sample = nullptr;
+}
+
+fabric::Observation pair_observation(const Inventory& inventory, const std::vector<Exhibit>& records) {
+  fabric::Observation out;
+  out.rails = rail_names(inventory);
+  bool leaves = false;
+  for (const Node& node : inventory.nodes) {
+    out.nodes.push_back(node.name);
+    auto& row = out.leaves.emplace_back(out.rails.size());
+    for (std::size_t i = 0; i < out.rails.size(); ++i)
+      if (const Rail* rail = declared_rail(&node, out.rails[i])) row[i] = rail->leaf;
+    leaves = leaves || std::any_of(row.begin(), row.end(), [](const std::string& leaf) { return !leaf.empty(); });
+  }
+  if (!leaves) out.leaves.clear();
+  for (const Exhibit& exhibit : records) {
+    out.paths.insert(out.paths.end(), exhibit.paths.begin(), exhibit.paths.end());
+    out.reach.insert(out.reach.end(), exhibit.reach.begin(), exhibit.reach.end());
+    if (exhibit.rail) out.facts.push_back(*exhibit.rail);
+  }
+  return out;
+}
+
+}  // namespace fabricgate::suites

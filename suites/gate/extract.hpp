@@ -1,0 +1,11 @@
+#pragma once
+/// What later steps of the gate need of a sample, so that the sample itself can be dropped.
+#include "suites/gate/exhibit.hpp"
+
+namespace fabricgate::suites {
+
+/// Fills mode, paths, figures, reach, rail and digest of an exhibit from its sample, then drops the sample. A sample that
+/// cannot be read leaves them empty: its record is inconclusive anyhow.
+void extract(const GateInput& input, Exhibit& exhibit);
+
+}  // namespace fabricgate::suites

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <set>
+
+#include "suites/checks/judging.hpp"
+#include "suites/gate/fold_state.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+/// Attempts after the first over fewer nodes search for the group that is slow; they are no verdict of their own while the
+/// larger one has failed.
+bool is_search(const Exhibit& exhibit, const std::vector<const Exhibit*>& all) {
+  if (exhibit.record.attempt == 0) return false;
+  return std::any_of(all.begin(), all.end(), [&](const Exhibit* other) {
+    return other != &exhibit && !opens_gate(other->record.verdict) && other->nodes.size() > exhibit.nodes.size();
+  });
+}
+
+void fold_record(Fold& fold, const Exhibit& exhibit, bool search) {
+  bool named = false;
+  for (Finding finding : exhibit.record.findings) {
+    named = named || !opens_gate(finding.verdict);
+    finding.primary = finding.primary && !search;
+    const auto node = fold.input.inventory.find(finding.subject.host);
+    const bool of_one_node = node && (finding.cause.rfind("gate.", 0) != 0 || exhibit.nodes.size() == 1);
+    if (of_one_node && !search) {
+      fold.add(static_cast<int>(*node), Tier::collective, finding);
+    } else {
+      fold.result.findings.push_back(finding);
+    }
+  }
+  if (!opens_gate(exhibit.record.verdict) && !named)
+    fold.miss({exhibit.record.check, exhibit.record.hosts, "",
+               exhibit.record.reason.empty() ? to_string(exhibit.record.verdict) : exhibit.record.reason},
+              Tier::collective, exhibit.nodes.size() == 1 ? exhibit.nodes[0] : -1);
+  if (opens_gate(exhibit.record.verdict))
+    for (const int node : exhibit.nodes) fold.fold(node, Tier::collective, Verdict::pass);
+}
+
+}  // namespace
+
+void fold_collective(Fold& fold) {
+  if (!fold.demanded("collective.allreduce")) return;
+  std::vector<const Exhibit*> all;
+  for (const Exhibit& exhibit : fold.exhibits.records)
+    if (exhibit.record.check == "collective.allreduce") all.push_back(&exhibit);
+  std::vector<bool> left_before(fold.nodes());
+  for (std::size_t node = 0; node < fold.nodes(); ++node) left_before[node] = fold.shut(static_cast<int>(node));
+  for (const Exhibit* exhibit : all) fold_record(fold, *exhibit, is_search(*exhibit, all));
+  std::set<int> healthy;
+  for (int node = 0; node < static_cast<int>(fold.nodes()); ++node)
+    if (!fold.shut(node)) healthy.insert(node);
+  const bool someone_left = healthy.size() < fold.nodes();
+  if (healthy.size() < 2 && someone_left) return;  // nothing left to run it on; the gate is shut by those who left
+  std::set<int> covered;
+  for (const Exhibit* exhibit : all) {
+    const std::set<int> nodes(exhibit->nodes.begin(), exhibit->nodes.end());
+    if (nodes.size() < 2 || exhibit->record.verdict == Verdict::not_run) continue;
+    if (std::includes(nodes.begin(), nodes.end(), healthy.begin(), healthy.end())) return;
+    if (nodes.size() > covered.size()) covered = nodes;
+  }
+  // No run had all the healthy nodes at once. Optional ones may be left out.
+  for (const int node : healthy) {
+    if (covered.count(node) != 0) continue;
+    const std::string& name = fold.node(node).name;
+    const std::string reason = covered.empty() ? "no record" : "no run with all nodes has it";
+    fold.add(node, Tier::collective, make_finding("gate.not_measured", {.host = name}, "collective.allreduce", reason));
+    fold.miss({"collective.allreduce", {name}, "", reason}, Tier::collective, node);
+  }
+}
+
+}  // namespace fabricgate::suites

@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "suites/checks/judging.hpp"
+#include "suites/gate/fold_state.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+bool good(const Exhibit& exhibit) { return opens_gate(exhibit.record.verdict); }
+
+/// All attempts at one (check, pair, rail), planned one first.
+using Group = std::vector<const Exhibit*>;
+
+std::vector<Group> groups_of(const Exhibits& exhibits) {
+  std::vector<Group> groups;
+  for (const Exhibit& exhibit : exhibits.records) {
+    if (exhibit.record.tier != Tier::pair || exhibit.nodes.size() != 2) continue;
+    const bool same = !groups.empty() && groups.back()[0]->record.check == exhibit.record.check &&
+                      groups.back()[0]->nodes == exhibit.nodes && groups.back()[0]->record.rail == exhibit.record.rail;
+    if (!same) groups.emplace_back();
+    groups.back().push_back(&exhibit);  // exhibits are sorted by check, nodes, rail, attempt
+  }
+  return groups;
+}
+
+/// Measured slow as planned, then good in every repetition, alone and under full load: contention, a warning.
+bool recovered(const Group& group) {
+  if (group[0]->record.check != "pair.rail" || group[0]->record.attempt != 0) return false;
+  if (group[0]->record.verdict != Verdict::fail) return false;
+  bool alone = false, loaded = false;
+  for (std::size_t i = 1; i < group.size(); ++i) {
+    if (!good(*group[i])) return false;
+    alone = alone || group[i]->mode == fabric::PairMode::alone;
+    loaded = loaded || group[i]->mode == fabric::PairMode::together;
+  }
+  // Wrong data is never contention.
+  const auto wrong = [](const Finding& finding) { return finding.cause != "pair.below_floor" && finding.cause != "pair.latency_high"; };
+  return alone && loaded && std::none_of(group[0]->record.findings.begin(), group[0]->record.findings.end(), wrong);
+}
+
+void warn_unstable(Fold& fold, const Group& group) {
+  const Record& record = group[0]->record;
+  Subject subject{.host = record.hosts[0], .rail = record.rail, .peer = record.hosts[1]};
+  Finding finding = make_finding("pair.unstable", subject, "good at the first measurement",
+                                 record.findings.empty() ? "below the floor once" : record.findings[0].found);
+  fold.result.findings.push_back(finding);
+}
+
+/// Findings of one node of a tier before, or of the end, about this rail: then the pair is only its echo.
+bool known_before(const NodeResult& node, const Finding& finding) {
+  return std::any_of(node.findings.begin(), node.findings.end(), [&](const Finding& other) {
+    return !opens_gate(other.verdict) && other.primary && other.cause.rfind("gate.", 0) != 0 &&
+           (other.subject.rail == finding.subject.rail || other.subject.rail.empty());
+  });
+}
+
+struct Explained {
+  std::set<std::tuple<int, int, int>> paths;  ///< from, to, rail of culprits that keep the gate shut
+  bool has(const fabric::PathResult& path) const { return paths.count({path.from, path.to, path.rail}) != 0; }
+};
+
+Explained fold_culprits(Fold& fold, const fabric::Observation& observation) {
+  Explained explained;
+  const std::vector<fabric::Culprit> culprits = fabric::localise(observation);
+  std::vector<Finding> list = fabric::findings(culprits, observation);
+  for (std::size_t i = 0; i < culprits.size() && i < list.size(); ++i) {
+    Finding& finding = list[i];
+    if (!opens_gate(finding.verdict))
+      for (const fabric::DirectedPath& path : culprits[i].evidence) explained.paths.insert({path.from, path.to, path.rail});
+    using fabric::CulpritKind;
+    const CulpritKind kind = culprits[i].kind;
+    const bool of_nodes = kind == CulpritKind::node || kind == CulpritKind::rail || kind == CulpritKind::direction ||
+                          kind == CulpritKind::crossed || kind == CulpritKind::duplicate_address;
+    if (!of_nodes || culprits[i].ends.empty()) {
+      fold.result.findings.push_back(finding);
+      continue;
+    }
+    const auto subject = fold.input.inventory.find(finding.subject.host);
+    if (!subject) {
+      fold.result.findings.push_back(finding);
+      continue;
+    }
+    const int owner = static_cast<int>(*subject);
+    if (known_before(fold.node(owner), finding)) finding.primary = false;
+    fold.add(owner, Tier::pair, finding);
+    if (kind != CulpritKind::crossed) continue;
+    for (const fabric::End& end : culprits[i].ends)  // both ends of the swap must be touched
+      if (end.node >= 0 && end.node < static_cast<int>(fold.nodes())) fold.fold(end.node, Tier::pair, finding.verdict);
+  }
+  return explained;
+}
+
+/// A pair finding is an echo when a culprit explains the path in its direction, or when an end is shut by itself.
+bool is_echo(const Fold& fold, const Explained& explained, const std::vector<std::string>& rails, const Exhibit& exhibit) {
+  if (fold.shut(exhibit.nodes[0]) || fold.shut(exhibit.nodes[1])) return true;
+  const auto rail = std::find(rails.begin(), rails.end(), exhibit.record.rail) - rails.begin();
+  if (exhibit.paths.empty()) {
+    if (exhibit.record.check != "pair.reach" || exhibit.reach.empty()) return false;
+    return std::all_of(exhibit.record.findings.begin(), exhibit.record.findings.end(), [&](const Finding& finding) {
+      const auto own = static_cast<int>(std::find(rails.begin(), rails.end(), finding.subject.rail) - rails.begin());
+      const bool forward = finding.subject.host == exhibit.record.hosts[0];
+      return explained.has({.from = exhibit.nodes[forward ? 0 : 1], .to = exhibit.nodes[forward ? 1 : 0], .rail = own}) ||
+             explained.has({.from = exhibit.nodes[forward ? 1 : 0], .to = exhibit.nodes[forward ? 0 : 1], .rail = own});
+    });
+  }
+  (void)rail;
+  bool any = false;
+  for (const fabric::PathResult& path : exhibit.paths) {
+    if (path.result == fabric::PathClass::good) continue;
+    if (!explained.has(path)) return false;
+    any = true;
+  }
+  return any;
+}
+
+/// A finding of a pair that nothing explains: it stands for itself, and neither end may be called good.
+void stand_alone(Fold& fold, const Exhibit& exhibit) {
+  for (const Finding& finding : exhibit.record.findings) fold.result.findings.push_back(finding);
+  if (exhibit.record.findings.empty())
+    fold.miss({exhibit.record.check, exhibit.record.hosts, exhibit.record.rail,
+               exhibit.record.reason.empty() ? to_string(exhibit.record.verdict) : exhibit.record.reason},
+              Tier::pair, -1);
+  for (const int node : exhibit.nodes) fold.fold(node, Tier::pair, Verdict::inconclusive);
+}
+
+/// Findings of latency, content or the overlay, which localisation does not see: a node that has them with more than half
+/// of its (at least three) partners is the one to touch.
+int common_node(const Fold& fold, const std::vector<const Exhibit*>& bad, const std::string& check) {
+  std::unordered_map<int, std::set<int>> partners;
+  for (const Exhibit* exhibit : bad) {
+    if (exhibit->record.check != check) continue;
+    partners[exhibit->nodes[0]].insert(exhibit->nodes[1]);
+    partners[exhibit->nodes[1]].insert(exhibit->nodes[0]);
+  }
+  int best = -1;
+  std::size_t most = 1;
+  bool tie = false;
+  for (const auto& [node, others] : partners) {
+    if (others.size() > most) {
+      best = node;
+      most = others.size();
+      tie = false;
+    } else if (others.size() == most) {
+      tie = true;
+    }
+  }
+  return tie || best < 0 || most * 2 <= fold.nodes() - 1 ? -1 : best;
+}
+
+void fold_unexplained(Fold& fold, std::vector<const Exhibit*> bad) {
+  for (const char* check : {"pair.reach", "pair.rail", "pair.overlay"}) {
+    for (int culprit = common_node(fold, bad, check); culprit >= 0; culprit = common_node(fold, bad, check)) {
+      const auto shares = [&](const Exhibit* exhibit) {
+        return exhibit->record.check == check && (exhibit->nodes[0] == culprit || exhibit->nodes[1] == culprit);
+      };
+      const auto first = std::find_if(bad.begin(), bad.end(), shares);
+      for (Finding finding : (*first)->record.findings) {
+        const std::string& own = fold.node(culprit).name;
+        if (finding.subject.host != own && finding.subject.peer == own) {
+          std::swap(finding.subject.host, finding.subject.peer);
+          if (!finding.subject.direction.empty()) finding.subject.direction = finding.subject.direction == "tx" ? "rx" : "tx";
+        }
+        finding.subject.peer.clear();
+        fold.add(culprit, Tier::pair, finding);
+      }
+      fold.fold(culprit, Tier::pair, (*first)->record.verdict);
+      bad.erase(std::remove_if(bad.begin(), bad.end(), shares), bad.end());
+    }
+  }
+  for (const Exhibit* exhibit : bad) stand_alone(fold, *exhibit);
+}
+
+/// "Node x left in this tier", written by the harness.
+void fold_statements(Fold& fold) {
+  for (const Exhibit& exhibit : fold.exhibits.records) {
+    if (exhibit.record.tier != Tier::pair || exhibit.nodes.size() != 1) continue;
+    for (const Finding& finding : exhibit.record.findings) fold.add(exhibit.nodes[0], Tier::pair, finding);
+    fold.fold(exhibit.nodes[0], Tier::pair, exhibit.record.verdict);
+  }
+}
+
+}  // namespace
+
+void fold_pairs(Fold& fold) {
+  if (!fold.demanded("pair.rail") && !fold.demanded("pair.reach") && !fold.demanded("pair.overlay")) return;
+  fold_statements(fold);
+  const std::vector<Group> groups = groups_of(fold.exhibits);
+  std::set<const Exhibit*> forgiven;
+  std::vector<const Exhibit*> bad;
+  for (const Group& group : groups) {
+    if (recovered(group)) {
+      warn_unstable(fold, group);
+      forgiven.insert(group[0]);
+    }
+    for (const Exhibit* exhibit : group) {
+      if (!good(*exhibit) && forgiven.count(exhibit) == 0 && exhibit->record.verdict != Verdict::skip) bad.push_back(exhibit);
+      if (forgiven.count(exhibit) != 0 || good(*exhibit))
+        for (const int node : exhibit->nodes) fold.fold(node, Tier::pair, Verdict::pass);
+    }
+  }
+  if (bad.empty()) return;
+  fabric::Observation observation = pair_observation(fold.input.inventory, fold.exhibits.records);
+  std::set<std::tuple<int, int, int>> forgotten;
+  for (const Exhibit* exhibit : forgiven)
+    for (const fabric::PathResult& path : exhibit->paths) forgotten.insert({path.from, path.to, path.rail});
+  const auto drop = [&](const fabric::PathResult& path) {
+    return path.result != fabric::PathClass::good && forgotten.count({path.from, path.to, path.rail}) != 0;
+  };
+  observation.paths.erase(std::remove_if(observation.paths.begin(), observation.paths.end(), drop), observation.paths.end());
+  const Explained explained = fold_culprits(fold, observation);
+  const auto echo = [&](const Exhibit* exhibit) { return is_echo(fold, explained, observation.rails, *exhibit); };
+  bad.erase(std::remove_if(bad.begin(), bad.end(), echo), bad.end());
+  fold_unexplained(fold, std::move(bad));
+}
+
+}  // namespace fabricgate::suites

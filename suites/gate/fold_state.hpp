@@ -1,0 +1,43 @@
+#pragma once
+/// What the parts of the fold share. Only for suites/gate.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "suites/gate/gate.hpp"
+
+namespace fabricgate::suites {
+
+/// Order in which a node can leave; link.counters comes after everything.
+struct Fold {
+  const GateInput& input;
+  const Exhibits& exhibits;
+  GateResult result;
+
+  bool demanded(const char* check) const;
+  std::size_t nodes() const { return input.inventory.nodes.size(); }
+  bool required(int node) const { return input.inventory.nodes[static_cast<std::size_t>(node)].required; }
+  NodeResult& node(int index) { return result.nodes[static_cast<std::size_t>(index)]; }
+  /// The node does not open the gate by what was folded until now (a node of which nothing is known does).
+  bool shut(int node) const;
+  /// Folds a verdict of a tier into the node.
+  void fold(int node, Tier tier, Verdict verdict);
+  void add(int node, Tier tier, const Finding& finding);
+  /// Missing evidence; with `blame` >= 0 the node carries it too.
+  void miss(Missing missing, Tier tier, int blame);
+};
+
+/// stage, host and link: node and rail scope, and host.fleet.
+void fold_nodes(Fold& fold);
+/// Rails read again at the end of the run.
+void fold_end(Fold& fold);
+void fold_pairs(Fold& fold);
+/// Expected pairs that have no record; names the node that most of them share.
+void fold_missing_pairs(Fold& fold);
+void fold_collective(Fold& fold);
+/// Medians of the pair tier for the side-by-side table.
+void summarise_paths(Fold& fold);
+/// Cluster verdict, reason, text.
+void conclude(Fold& fold);
+
+}  // namespace fabricgate::suites
