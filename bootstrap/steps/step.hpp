@@ -17,18 +17,19 @@ struct Action {
 };
 
 struct StepPlan {
-  std::vector<Action> actions;     ///< empty: nothing to do
-  std::vector<Finding> findings;   ///< what stops it (blocked, fail) or is worth saying
+  std::vector<Action> actions;    ///< empty: nothing to do
+  std::vector<Finding> findings;  ///< what stops it (blocked, fail) or is worth saying
 };
 
 struct StepContext {
   const Desired& desired;
   Host& host;
   Deadline deadline;
+  std::vector<Finding> findings = {};  ///< filled by `apply` when it fails for a reason of the catalogue
 };
 
-/// A value, not a class; registered by one line in steps.cpp. `observe` returns what is now (JSON, kept in the journal),
-/// `plan` is pure on it, `apply` performs the plan, after which observe + plan must be empty (verify).
+/// A value, not a class; registered by one line in steps.cpp. `observe` returns what is now (JSON, kept in the
+/// journal), `plan` is pure on it, `apply` performs the plan, after which observe + plan must be empty (verify).
 struct Step {
   const char* id;  ///< memlock, sysctl, modules, packages, network
   Result<nlohmann::json> (*observe)(StepContext& context);

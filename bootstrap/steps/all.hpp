@@ -1,0 +1,28 @@
+#pragma once
+/// The steps by name, and what they share.
+#include "bootstrap/steps/step.hpp"
+
+namespace fabricgate::bootstrap {
+
+extern const Step packages_step, modules_step, sysctl_step, memlock_step, network_step;
+
+/// Every file a step writes starts with this line, so that a person knows who wrote it.
+inline constexpr const char* file_header = "# written by fabricgate; changes are overwritten by the next stage\n";
+
+/// "install -m 0644 /dev/stdin PATH <<'EOF'" with the content: what a person would type for a written file.
+Action write_action(const std::string& path, const std::string& content);
+
+/// Writes a file after a look at the free space; a full disk adds stage.disk_full to the context's findings.
+Status write_checked(StepContext& context, const std::string& path, const std::string& content);
+
+/// Runs a command that must end with 0; otherwise the Error holds its last lines, and findings get stage.disk_full when
+/// the text says so.
+Status run_checked(StepContext& context, const std::vector<std::string>& arguments, double limit_s = 60);
+
+/// The arguments as a person would type them in a shell.
+std::string shell_line(const std::vector<std::string>& arguments);
+
+/// "state" of JSON text members that may be absent.
+std::string text_of(const nlohmann::json& object, const char* key);
+
+}  // namespace fabricgate::bootstrap

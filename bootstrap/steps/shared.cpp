@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <cerrno>
+
+#include "bootstrap/steps/all.hpp"
+
+namespace fabricgate::bootstrap {
+namespace {
+
+constexpr std::int64_t least_space = 1 << 20;  // a configuration file, its copy while renaming, and the journal
+
+bool plain(const std::string& word) {
+  return !word.empty() &&
+         word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%") ==
+             std::string::npos;
+}
+
+void add_disk_full(StepContext& context, const std::string& path, const std::string& found) {
+  context.findings.push_back(
+      make_finding("stage.disk_full", {.host = context.desired.node, .file = path}, "at least 1 MiB free", found));
+}
+
+std::string last_lines(const std::string& text) {
+  constexpr std::size_t kept = 600;
+  std::string out = text.size() > kept ? "…" + text.substr(text.size() - kept) : text;
+  while (!out.empty() && out.back() == '\n') out.pop_back();
+  return out;
+}
+
+}  // namespace
+
+Action write_action(const std::string& path, const std::string& content) {
+  return {"install -D -m 0644 /dev/stdin " + shell_line({path}) + " <<'EOF'\n" + content + "EOF"};
+}
+
+Status write_checked(StepContext& context, const std::string& path, const std::string& content) {
+  if (auto space = context.host.free_bytes(path); space && *space < least_space) {
+    add_disk_full(context, path, std::to_string(*space) + " bytes free");
+    return error_from_errno("write " + path, ENOSPC);
+  }
+  auto status = context.host.write(path, content, 0644);
+  if (!status && (status.error().native == ENOSPC || status.error().native == EDQUOT))
+    add_disk_full(context, path, status.error().what);
+  return status;
+}
+
+Status run_checked(StepContext& context, const std::vector<std::string>& arguments, double limit_s) {
+  auto result = context.host.run(arguments, context.deadline.at_most(limit_s));
+  if (!result) return result.error();
+  if (result->exit_code == 0) return {};
+  const std::string text = result->err.empty() ? result->out : result->err;
+  if ((result->err + result->out).find("No space left on device") != std::string::npos)
+    add_disk_full(context, "", last_lines(text));
+  return Error{ErrorKind::native,
+               shell_line(arguments) + ": exit code " + std::to_string(result->exit_code) + ": " + last_lines(text),
+               result->exit_code};
+}
+
+std::string shell_line(const std::vector<std::string>& arguments) {
+  std::string out;
+  for (const std::string& word : arguments) {
+    if (!out.empty()) out += ' ';
+    if (plain(word)) {
+      out += word;
+      continue;
+    }
+    out += '\'';
+    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    out += '\'';
+  }
+  return out;
+}
+
+std::string text_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+}  // namespace fabricgate::bootstrap
