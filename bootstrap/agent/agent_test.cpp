@@ -1,0 +1,90 @@
+/// The program itself, as a node runs it.
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "bootstrap/agent/protocol.hpp"
+#include "inventory/host/real_host.hpp"
+#include "results/file.hpp"
+
+namespace fabricgate::bootstrap {
+namespace {
+
+using testing::HasSubstr;
+
+CommandResult agent(const std::string& input, std::vector<std::string> options = {}) {
+  options.insert(options.begin(), AGENT);
+  auto result = run_command(options, Deadline::in_seconds(60), input);
+  EXPECT_TRUE(result) << result.error().what;
+  return result ? *result : CommandResult{};
+}
+
+TEST(Agent, ItNeedsNoLibraryAndIsSmall) {
+  if (!AGENT_IS_STATIC) GTEST_SKIP() << "sanitizer build: linked dynamically";
+  auto file = read_file(AGENT);
+  ASSERT_TRUE(file) << file.error().what;
+  EXPECT_LT(file->size(), std::size_t{8} << 20);
+  Elf64_Ehdr header{};
+  ASSERT_GE(file->size(), sizeof header);
+  std::memcpy(&header, file->data(), sizeof header);
+  ASSERT_EQ(std::memcmp(header.e_ident, ELFMAG, SELFMAG), 0);
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    std::memcpy(&segment, file->data() + header.e_phoff + static_cast<std::size_t>(i) * header.e_phentsize,
+                sizeof segment);
+    EXPECT_NE(segment.p_type, static_cast<Elf64_Word>(PT_INTERP));
+    EXPECT_NE(segment.p_type, static_cast<Elf64_Word>(PT_DYNAMIC));
+  }
+}
+
+TEST(Agent, ItTellsTheFactsOfThisMachine) {
+  const AgentRequest request{.nonce = "c0ffee",
+                             .facts_request = {.sysctl_keys = {"kernel.ostype"}, .free_space_paths = {"/"}}};
+  const CommandResult result = agent(frame_request(request));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  auto value = extract_answer(result.out, "c0ffee");
+  ASSERT_TRUE(value) << value.error().what;
+  auto answer = answer_from_json(*value);
+  ASSERT_TRUE(answer) << answer.error().what;
+  ASSERT_TRUE(answer->facts);
+  EXPECT_EQ(answer->facts->sysctl.at("kernel.ostype"), "Linux");
+  EXPECT_GT(answer->facts->memory_bytes, 0);
+  EXPECT_EQ(answer->facts->versions.at("fabricgate"), FABRICGATE_VERSION);
+}
+
+TEST(Agent, ABareRequestWorksByHand) {
+  const CommandResult result = agent(R"({"schema":1,"nonce":"00","op":"facts"})");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(extract_answer(result.out, "00"));
+}
+
+TEST(Agent, GarbageEndsWithUsageAndAClearMessage) {
+  for (const std::string& input : {std::string("hello"), std::string("{}"), std::string("FABRICGATE-REQUEST 9\n{}"),
+                                   std::string("\0\xff\x80", 3), std::string()}) {
+    const CommandResult result = agent(input);
+    EXPECT_EQ(result.exit_code, 64) << input;
+    EXPECT_THAT(result.err, HasSubstr("agent request")) << input;
+    EXPECT_EQ(result.out, "") << input;
+  }
+  const CommandResult option = agent("", {"--frobnicate"});
+  EXPECT_EQ(option.exit_code, 64);
+  EXPECT_THAT(option.err, HasSubstr("--frobnicate"));
+}
+
+TEST(Agent, ABadDesiredStateIsAnsweredAndRefused) {
+  const CommandResult result = agent(R"({"schema":1,"nonce":"00","op":"plan","desired":{"node":7}})");
+  EXPECT_EQ(result.exit_code, 64);
+  auto value = extract_answer(result.out, "00");
+  ASSERT_TRUE(value) << value.error().what;
+  EXPECT_THAT(answer_from_json(*value)->error, HasSubstr("desired state"));
+}
+
+TEST(Agent, ItSaysItsVersion) {
+  EXPECT_EQ(agent("", {"--version"}).out, "fabricgate-agent " FABRICGATE_VERSION "\n");
+  EXPECT_THAT(agent("", {"--help"}).out, HasSubstr("usage: fabricgate-agent"));
+}
+
+}  // namespace
+}  // namespace fabricgate::bootstrap

@@ -1,0 +1,84 @@
+/// fabricgate-agent: one request on standard input, one framed answer on standard output. See protocol.hpp.
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "bootstrap/agent/serve.hpp"
+#include "inventory/host/real_host.hpp"
+#include "results/verdict.hpp"
+
+namespace {
+
+using namespace fabricgate;
+
+constexpr int usage_error = static_cast<int>(ExitCode::usage);
+constexpr const char* usage =
+    "usage: fabricgate-agent < request\n"
+    "Runs on a node, started by fabricgate over SSH: reads one JSON request from standard input, answers on standard\n"
+    "output between marker lines. By hand: echo '{\"schema\":1,\"nonce\":\"00\",\"op\":\"facts\"}' | "
+    "fabricgate-agent\n";
+
+int complain(const std::string& what) {
+  std::fprintf(stderr, "fabricgate-agent: %s\n", what.c_str());
+  return usage_error;
+}
+
+Result<std::string> read_request() {
+  const Deadline deadline = Deadline::in_seconds(60);
+  std::string text;
+  bool ended = false;
+  for (;;) {
+    auto body = bootstrap::request_body(text, ended);
+    if (!body) return body.error();
+    if (*body) return **body;
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&input, 1, deadline.left_ms()) == 0)
+      return Error{ErrorKind::timeout, "no whole request on standard input within 60 s", 0};
+    std::array<char, 65536> buffer;
+    const ssize_t n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return error_from_errno("read standard input", errno);
+    ended = n == 0;
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+}
+
+bool write_all(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+int serve_one() {
+  auto body = read_request();
+  if (!body) return complain(body.error().what);
+  auto request = bootstrap::parse_request(*body);
+  if (!request) return complain(request.error().what);
+  RealHost host;
+  const auto answer = bootstrap::serve(*request, host);
+  if (!write_all(bootstrap::frame_answer(answer, request->nonce)))
+    return complain(std::string("write answer: ") + std::strerror(errno));
+  return answer.error.empty() ? 0 : complain(answer.error);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::signal(SIGPIPE, SIG_IGN);  // a head that goes away must not stop a step half way
+  std::signal(SIGHUP, SIG_IGN);
+  if (count == 1) return serve_one();
+  const std::string_view option = arguments[1];
+  if (count == 2 && option == "--version")
+    return std::puts("fabricgate-agent " FABRICGATE_VERSION) < 0 ? usage_error : 0;
+  if (count == 2 && option == "--help") return std::fputs(usage, stdout) < 0 ? usage_error : 0;
+  return complain("unknown argument '" + std::string(option) + "'\n" + usage);
+}

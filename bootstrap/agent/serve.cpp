@@ -1,0 +1,146 @@
+#include "bootstrap/agent/serve.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace fabricgate::bootstrap {
+namespace {
+
+std::vector<std::string> commands_of(const StepPlan& plan) {
+  std::vector<std::string> out;
+  for (const Action& action : plan.actions) out.push_back(action.command);
+  return out;
+}
+
+StepState state_of(const std::vector<Finding>& findings, StepState otherwise) {
+  const Verdict verdict = worst(findings);
+  if (verdict == Verdict::blocked) return StepState::blocked;
+  return verdict == Verdict::pass || verdict == Verdict::warn || verdict == Verdict::skip ? otherwise
+                                                                                          : StepState::failed;
+}
+
+void fail(StepReport& report, const Error& error, const Desired& desired) {
+  report.error = error.what;
+  if (opens_gate(worst(report.findings)))
+    report.findings.push_back(
+        make_finding(error.native == ENOSPC && error.kind == ErrorKind::io ? "stage.disk_full" : "stage.step_failed",
+                     {.host = desired.node}, "step " + report.id + " done", error.what));
+  report.state = state_of(report.findings, StepState::failed);
+}
+
+struct Runner {
+  const AgentRequest& request;
+  const Desired& desired;
+  Host& host;
+  Deadline deadline;
+  std::vector<std::string> busy;
+  Journal journal;
+
+  StepReport run(const Step& step) {
+    StepReport report{.id = step.id, .state = StepState::unchanged};
+    StepContext context{.desired = desired, .host = host, .deadline = deadline};
+    auto observed = step.observe(context);
+    if (!observed) return fail(report, observed.error(), desired), report;
+    const StepPlan plan = step.plan(desired, *observed);
+    report.commands = commands_of(plan);
+    report.findings = plan.findings;
+    report.state = state_of(plan.findings, plan.actions.empty() ? StepState::unchanged : StepState::planned);
+    if (request.op == AgentOp::apply && !plan.actions.empty()) apply(step, context, *observed, report);
+    if (report.error.empty() && (report.state == StepState::failed || report.state == StepState::blocked))
+      report.error = first_reason(report);
+    return report;
+  }
+
+ private:
+  static std::string first_reason(const StepReport& report) {
+    for (const Finding& finding : report.findings)
+      if (!opens_gate(finding.verdict))
+        return finding.cause + ": " + to_string(finding.subject) + ": expected " + finding.expected + ", found " +
+               finding.found;
+    return "";
+  }
+
+  void apply(const Step& step, StepContext& context, const nlohmann::json& observed, StepReport& report) {
+    if (!busy.empty()) {
+      for (const std::string& reason : busy)
+        report.findings.push_back(
+            make_finding("stage.node_busy", {.host = desired.node}, "a node nobody uses", reason));
+      report.state = state_of(report.findings, StepState::blocked);
+      return;
+    }
+    if (deadline.passed())
+      return fail(report, {ErrorKind::timeout, "deadline of the request passed before the step", 0}, desired);
+    if (auto status = journal.started(step.id, report.commands); !status) return fail(report, status.error(), desired);
+    const Status status = step.apply(context, observed);
+    report.findings.insert(report.findings.end(), context.findings.begin(), context.findings.end());
+    if (!status)
+      fail(report, status.error(), desired);
+    else
+      verify(step, context, report);
+    if (auto written = journal.finished(report); !written) fail(report, written.error(), desired);
+  }
+
+  void verify(const Step& step, StepContext& context, StepReport& report) {
+    auto observed = step.observe(context);
+    if (!observed) return fail(report, observed.error().with("verify"), desired);
+    const StepPlan left = step.plan(desired, *observed);
+    if (!left.actions.empty())
+      return fail(report,
+                  {ErrorKind::native, "verify: still to do after it was done: " + left.actions.front().command, 0},
+                  desired);
+    report.state = state_of(report.findings, StepState::applied);
+  }
+};
+
+Status check_steps(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (std::none_of(steps().begin(), steps().end(), [&](const Step& step) { return name == step.id; }))
+      return Error{ErrorKind::parse, "only_steps: no step '" + name + "'", 0};
+  return {};
+}
+
+bool chosen(const AgentRequest& request, const Step& step) {
+  const auto& names = request.only_steps;
+  return names.empty() || std::find(names.begin(), names.end(), step.id) != names.end();
+}
+
+}  // namespace
+
+std::vector<std::string> busy_reasons(const Desired& desired, const Facts& facts) {
+  std::vector<std::string> out;
+  for (const std::string& process : facts.gpu_processes) out.push_back("GPU process " + process);
+  for (const std::string& mount : facts.network_mounts) {
+    const std::size_t blank = mount.rfind(' ');
+    const auto server = parse_ipv4(mount.substr(blank + 1));
+    if (!server || desired.management.contains(*server)) continue;
+    for (const DesiredRail& rail : desired.rails)
+      if (Cidr{rail.address, rail.prefix}.contains(*server))
+        out.push_back(mount.substr(0, blank) + " mounted from " + mount.substr(blank + 1) + " over " + rail.name);
+  }
+  return out;
+}
+
+AgentAnswer serve(const AgentRequest& request, Host& host) {
+  const Deadline deadline = Deadline::in_seconds(request.deadline_s);
+  AgentAnswer answer;
+  answer.facts = observe(host, request.facts_request, deadline);
+  if (request.op == AgentOp::facts) return answer;
+  auto desired = desired_from_json(request.desired);
+  if (!desired) return answer.error = desired.error().what, answer;
+  if (auto status = check_steps(request.only_steps); !status) return answer.error = status.error().what, answer;
+  Runner runner{request,  *desired, host,
+                deadline, {},       Journal(request.op == AgentOp::apply ? request.journal : "", request.run)};
+  if (!request.allow_busy) runner.busy = busy_reasons(*desired, *answer.facts);
+  if (auto status = runner.journal.open(host); !status) {
+    answer.error = status.error().what;
+    StepReport report{.id = "journal"};
+    fail(report, status.error(), *desired);
+    answer.steps.push_back(report);
+    return answer;
+  }
+  for (const Step& step : steps())
+    if (chosen(request, step)) answer.steps.push_back(runner.run(step));
+  return answer;
+}
+
+}  // namespace fabricgate::bootstrap

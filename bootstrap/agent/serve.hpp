@@ -1,0 +1,34 @@
+#pragma once
+/// What the agent does with one request.
+#include "bootstrap/agent/protocol.hpp"
+#include "bootstrap/steps/step.hpp"
+#include "inventory/desired/desired.hpp"
+
+namespace fabricgate::bootstrap {
+
+/// Facts, and for plan and apply the chosen steps in order: observe, plan, apply, and again observe and plan, which
+/// must then be empty. A failed step does not stop the later ones: each says what it needs. A node in use is not
+/// changed unless allowed. Every step that changes something is written to the journal before and after; what is done
+/// is found by looking, never by the journal, so that a killed run goes on where the machine stands.
+AgentAnswer serve(const AgentRequest& request, Host& host);
+
+/// Why the node must not be changed now: "GPU process 7 python3", "/data mounted from 172.16.0.9 over rail0"; empty:
+/// free.
+std::vector<std::string> busy_reasons(const Desired& desired, const Facts& facts);
+
+/// One JSON line per event. An empty path keeps no journal.
+class Journal {
+ public:
+  Journal(std::string path, std::string run) : path_(std::move(path)), run_(std::move(run)) {}
+  /// Creates the folder of the journal.
+  Status open(Host& host) const;
+  Status started(const std::string& step, const std::vector<std::string>& commands) const;
+  Status finished(const StepReport& report) const;
+
+ private:
+  Status write(nlohmann::json entry) const;
+
+  std::string path_, run_;
+};
+
+}  // namespace fabricgate::bootstrap

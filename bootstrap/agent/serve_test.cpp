@@ -1,0 +1,147 @@
+#include "bootstrap/agent/serve.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "inventory/host/fake_host.hpp"
+#include "results/file.hpp"
+
+namespace fabricgate::bootstrap {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ServeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "serve-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder = name;
+    desired.node = "n1";
+    desired.sysctl = {{"net.core.rmem_max", "9"}};
+    desired.management = *parse_cidr("10.0.0.0/24");
+    host.files["/proc/sys/net/core/rmem_max"] = "1\n";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  AgentAnswer ask(AgentOp op) {
+    return serve({.nonce = "0",
+                  .op = op,
+                  .desired = to_json_value(desired),
+                  .run = "r1",
+                  .journal = folder + "/a/journal.jsonl",
+                  .only_steps = {"sysctl"},
+                  .allow_busy = allow_busy,
+                  .deadline_s = 30},
+                 host);
+  }
+  std::vector<nlohmann::json> journal() {
+    std::vector<nlohmann::json> out;
+    std::istringstream lines(*read_file(folder + "/a/journal.jsonl"));
+    for (std::string line; std::getline(lines, line);) out.push_back(nlohmann::json::parse(line));
+    return out;
+  }
+
+  std::string folder;
+  Desired desired;
+  FakeHost host;
+  bool allow_busy = false;
+};
+
+TEST_F(ServeTest, APlanChangesNothing) {
+  const AgentAnswer answer = ask(AgentOp::plan);
+  ASSERT_EQ(answer.steps.size(), 1u);
+  EXPECT_EQ(answer.steps[0].state, StepState::planned);
+  EXPECT_THAT(answer.steps[0].commands, testing::Contains("sysctl -w net.core.rmem_max=9"));
+  EXPECT_THAT(host.accesses_of("write "), IsEmpty());
+  EXPECT_THAT(host.accesses_of("set "), IsEmpty());
+  EXPECT_FALSE(std::filesystem::exists(folder + "/a"));
+}
+
+TEST_F(ServeTest, ApplyChangesVerifiesAndTheSecondTimeFindsNothingToDo) {
+  EXPECT_EQ(ask(AgentOp::apply).steps.at(0).state, StepState::applied);
+  EXPECT_EQ(host.files.at("/proc/sys/net/core/rmem_max"), "9\n");
+  const AgentAnswer again = ask(AgentOp::apply);
+  EXPECT_EQ(again.steps.at(0).state, StepState::unchanged);
+  EXPECT_THAT(again.steps[0].commands, IsEmpty());
+  ASSERT_EQ(journal().size(), 2u) << "only what changed is journalled";
+  EXPECT_EQ(journal()[0]["event"], "started");
+  EXPECT_EQ(journal()[1]["event"], "finished");
+  EXPECT_EQ(journal()[1]["state"], "applied");
+  EXPECT_EQ(journal()[0]["plan"], journal()[1]["plan"]);
+  EXPECT_EQ(journal()[0]["run"], "r1");
+}
+
+TEST_F(ServeTest, AChangeThatDoesNotStickIsAFailure) {
+  host.on_write = [&](const std::string& path, const std::string&) {
+    if (path == "/proc/sys/net/core/rmem_max") host.files[path] = "1\n";
+  };
+  const AgentAnswer answer = ask(AgentOp::apply);
+  EXPECT_EQ(answer.steps.at(0).state, StepState::failed);
+  EXPECT_THAT(answer.steps[0].error, HasSubstr("still to do after it was done: sysctl -w net.core.rmem_max=9"));
+  ASSERT_EQ(answer.steps[0].findings.size(), 1u);
+  EXPECT_EQ(answer.steps[0].findings[0].cause, "stage.step_failed");
+}
+
+TEST_F(ServeTest, AFullDiskIsTheFindingAndNotItsEcho) {
+  host.errors.emplace("write /etc/sysctl.d/90-fabricgate.conf",
+                      error_from_errno("write /etc/sysctl.d/90-fabricgate.conf", ENOSPC));
+  const AgentAnswer answer = ask(AgentOp::apply);
+  EXPECT_EQ(answer.steps.at(0).state, StepState::failed);
+  ASSERT_EQ(answer.steps[0].findings.size(), 1u);
+  EXPECT_EQ(answer.steps[0].findings[0].cause, "stage.disk_full");
+  EXPECT_EQ(journal().back()["state"], "failed");
+}
+
+TEST_F(ServeTest, WithoutSpaceForTheJournalNothingIsChanged) {
+  host.space[folder + "/a/journal.jsonl"] = 0;
+  const AgentAnswer answer = ask(AgentOp::apply);
+  ASSERT_EQ(answer.steps.size(), 1u);
+  EXPECT_EQ(answer.steps[0].findings.at(0).cause, "stage.disk_full");
+  EXPECT_EQ(host.files.at("/proc/sys/net/core/rmem_max"), "1\n");
+}
+
+TEST_F(ServeTest, ABusyNodeIsNotChangedUnlessAllowed) {
+  host.files["/dev/nvidia0"] = "";
+  host.files["/proc/7/comm"] = "python3";
+  host.links["/proc/7/fd/3"] = "/dev/nvidia0";
+  const AgentAnswer answer = ask(AgentOp::apply);
+  EXPECT_EQ(answer.steps.at(0).state, StepState::blocked);
+  EXPECT_EQ(answer.steps[0].findings.at(0).cause, "stage.node_busy");
+  EXPECT_EQ(answer.steps[0].findings[0].found, "GPU process 7 python3");
+  EXPECT_EQ(host.files.at("/proc/sys/net/core/rmem_max"), "1\n");
+  allow_busy = true;
+  EXPECT_EQ(ask(AgentOp::apply).steps.at(0).state, StepState::applied);
+}
+
+TEST_F(ServeTest, ABusyNodeWithNothingToDoIsUnchanged) {
+  ASSERT_EQ(ask(AgentOp::apply).steps.at(0).state, StepState::applied);
+  host.files["/dev/nvidia0"] = "";
+  host.files["/proc/7/comm"] = "python3";
+  host.links["/proc/7/fd/3"] = "/dev/nvidia0";
+  EXPECT_EQ(ask(AgentOp::apply).steps.at(0).state, StepState::unchanged);
+}
+
+TEST_F(ServeTest, OnlyStorageOverARailMakesANodeBusy) {
+  desired.rails = {{.name = "rail0", .netdev = "e1", .address = *parse_ipv4("172.16.0.3"), .prefix = 16}};
+  Facts facts;
+  facts.network_mounts = {"/home 10.0.0.9", "/my data 172.16.9.9", "/x filer"};
+  EXPECT_THAT(busy_reasons(desired, facts), ElementsAre("/my data mounted from 172.16.9.9 over rail0"));
+}
+
+TEST_F(ServeTest, AnUnknownStepIsAnError) {
+  const AgentAnswer answer =
+      serve({.nonce = "0", .op = AgentOp::plan, .desired = to_json_value(desired), .only_steps = {"sysctll"}}, host);
+  EXPECT_THAT(answer.error, HasSubstr("sysctll"));
+  EXPECT_THAT(answer.steps, IsEmpty());
+}
+
+}  // namespace
+}  // namespace fabricgate::bootstrap
