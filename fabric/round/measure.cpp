@@ -1,0 +1,81 @@
+#include "fabric/round/measure.hpp"
+
+#include <fmt/format.h>
+
+#include "fabric/round/ping_pong.hpp"
+#include "fabric/round/wait.hpp"
+
+namespace fabricgate::fabric {
+namespace {
+
+constexpr double latency_share = 0.05;  // of one direction's time; also in order.cpp
+
+Status measure_latency(Channel& channel, const PathSetup& setup, PairSample& half, Deadline deadline) {
+  const PingPongSetup ping_pong{.seconds = setup.seconds * latency_share,
+                                .connect_s = setup.order.connect_s,
+                                .stall_s = setup.order.stall_s,
+                                .peer = setup.peer(),
+                                .what = fmt::format("latency over {}", setup.path)};
+  if (!setup.is_a) return pong(channel, ping_pong, deadline);
+  auto latency = ping(channel, ping_pong, deadline);
+  if (!latency) return latency.error();
+  half.latency_iterations = latency->iterations;
+  half.latency_p50_s = latency->p50_s;
+  half.latency_p99_s = latency->p99_s;
+  return {};
+}
+
+Status measure_direction(Channel& channel, const PathSetup& setup, bool a_to_b, DirectionSample& direction,
+                         Deadline deadline) {
+  for (const auto& plan : stream_plans(setup.order, setup.seconds)) {
+    const StreamSetup stream{
+        .plan = plan,
+        .seed = setup.seed + (a_to_b ? 1 : 2),
+        .stall_s = setup.order.stall_s,
+        .self = setup.self(),
+        .peer = setup.peer(),
+        .what = fmt::format("{} over {}, {}-byte messages", a_to_b ? "a_to_b" : "b_to_a", setup.path, plan.bytes),
+        .hooks = setup.hooks};
+    const bool sends = a_to_b == setup.is_a;
+    auto done = sends ? stream_send(channel, stream, deadline) : stream_receive(channel, stream, direction, deadline);
+    if (!done) return done;
+  }
+  return {};
+}
+
+/// Neither end closes while the other still waits for an acknowledgement; who does not answer has gone already.
+void say_goodbye(Channel& channel, Deadline deadline) {
+  auto* words = channel.memory(16);
+  auto& sent = channel.transfer();
+  auto& received = channel.transfer();
+  if (!channel.receive(Lane::control, words, 8, received)) return;
+  if (!channel.send(Lane::control, words + 8, 8, sent)) return;
+  const Watch watch(0.5, deadline, "goodbye");
+  (void)finish(channel, sent, Patience{}, watch);
+  (void)finish(channel, received, Patience{}, watch);
+}
+
+}  // namespace
+
+void measure_path(Channel& channel, const PathSetup& setup, PairSample& half, Deadline deadline) {
+  if (auto met = measure_latency(channel, setup, half, deadline); !met) {
+    half.error = met.error().what;
+    half.error_host = setup.self();
+    return;
+  }
+  const bool order[2] = {!setup.task.b_first, setup.task.b_first};
+  for (const bool a_to_b : order) {
+    auto& direction = a_to_b ? half.a_to_b : half.b_to_a;
+    auto measured = measure_direction(channel, setup, a_to_b, direction, deadline);
+    if (measured) continue;
+    direction.error = measured.error().what;
+    auto& other = a_to_b ? half.b_to_a : half.a_to_b;
+    if (a_to_b != setup.task.b_first) {
+      other.error = fmt::format("not measured, because {} ended with an error", a_to_b ? "a_to_b" : "b_to_a");
+    }
+    return;
+  }
+  say_goodbye(channel, deadline);
+}
+
+}  // namespace fabricgate::fabric

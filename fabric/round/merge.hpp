@@ -1,0 +1,24 @@
+#pragma once
+/// Each end of a pair knows what it received; together they are a PairSample.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/round/order.hpp"
+
+namespace fabricgate::fabric {
+
+/// What one rank hands back: one half per rail of each of its tasks, and one for the overlay (rail empty, engine tcp).
+/// a's half holds b_to_a and the latency, b's half a_to_b; the other direction holds only a sender's error.
+std::string halves_to_text(const std::vector<PairSample>& halves);
+Result<std::vector<PairSample>> halves_from_text(const std::string& text);
+
+/// `a` and `b` are the halves of one rail; what is missing becomes an error that names the node.
+PairSample merge_halves(const PairTask& task, const std::optional<PairSample>& a, const std::optional<PairSample>& b);
+
+/// The samples of a whole round from what Rendezvous::gather gave rank 0 (nullopt: that rank did not arrive), in the
+/// order of tasks, rails, overlay: always complete, a silent end is an error in the sample.
+std::vector<PairSample> merge_round(const RoundOrder& order, const std::vector<std::optional<std::string>>& gathered);
+
+}  // namespace fabricgate::fabric

@@ -1,0 +1,94 @@
+#include "fabric/round/merge.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fabricgate::fabric {
+namespace {
+
+using testing::HasSubstr;
+
+PairTask one_task() {
+  return {.a_rank = 0, .b_rank = 1, .a = "n1", .b = "n2", .rails = {{.name = "r0"}}, .mode = PairMode::alone};
+}
+
+PairSample half(double a_to_b, double b_to_a) {
+  PairSample sample{.a = "n1", .b = "n2", .rail = "r0", .engine = "ucx-tcp", .mode = PairMode::alone};
+  if (a_to_b > 0) sample.a_to_b.sweep = {{.bytes = 64, .bytes_per_s = a_to_b, .messages = 2, .elapsed_s = 1}};
+  if (b_to_a > 0) sample.b_to_a.sweep = {{.bytes = 64, .bytes_per_s = b_to_a, .messages = 2, .elapsed_s = 1}};
+  return sample;
+}
+
+TEST(MergeHalves, TakesEachDirectionFromItsReceiverAndTheLatencyFromA) {
+  auto a = half(0, 200), b = half(100, 0);
+  a.latency_p50_s = 1e-5;
+  a.latency_iterations = 50;
+  b.latency_p50_s = 9;
+  const auto merged = merge_halves(one_task(), a, b);
+  EXPECT_EQ(merged.a_to_b.sweep.at(0).bytes_per_s, 100);
+  EXPECT_EQ(merged.b_to_a.sweep.at(0).bytes_per_s, 200);
+  EXPECT_EQ(merged.latency_p50_s, 1e-5);
+  EXPECT_EQ(merged.mode, PairMode::alone);
+  EXPECT_EQ(merged.error, "");
+}
+
+TEST(MergeHalves, AMissingEndIsAnErrorOfTheDirectionItReceived) {
+  const auto merged = merge_halves(one_task(), half(0, 200), std::nullopt);
+  EXPECT_THAT(merged.a_to_b.error, HasSubstr("n2 reported nothing"));
+  EXPECT_EQ(merged.b_to_a.error, "");
+}
+
+TEST(MergeHalves, ASendersErrorIsKeptWhenTheReceiverSawNone) {
+  auto a = half(0, 200), b = half(100, 0);
+  a.a_to_b.error = "send broke";
+  EXPECT_EQ(merge_halves(one_task(), a, b).a_to_b.error, "send broke");
+  b.a_to_b.error = "nothing arrived";
+  EXPECT_EQ(merge_halves(one_task(), a, b).a_to_b.error, "nothing arrived");
+}
+
+TEST(MergeHalves, SaysWhichEndFailedToSetUp) {
+  auto a = half(0, 0), b = half(0, 0);
+  a.error = b.error = "no interface";
+  a.error_host = b.error_host = "n2";
+  auto merged = merge_halves(one_task(), a, b);
+  EXPECT_EQ(merged.error, "no interface");
+  EXPECT_EQ(merged.error_host, "n2");
+  a.error_host = "n1", a.error = "other";
+  merged = merge_halves(one_task(), a, b);
+  EXPECT_THAT(merged.error, HasSubstr("n1: other; n2: no interface"));
+  EXPECT_EQ(merged.error_host, "");
+}
+
+TEST(MergeRound, GivesEveryExpectedSampleAndNamesTheRankThatDidNotArrive) {
+  RoundOrder order;
+  order.tasks = {one_task()};
+  order.tasks[0].overlay = true;
+  const auto samples = merge_round(order, {halves_to_text({half(0, 200)}), std::nullopt});
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_EQ(samples[0].rail, "r0");
+  EXPECT_EQ(samples[1].engine, "tcp");
+  for (const auto& sample : samples) {
+    EXPECT_EQ(sample.error_host, "n2");
+    EXPECT_THAT(sample.error, HasSubstr("did not arrive"));
+  }
+  EXPECT_EQ(samples[0].b_to_a.sweep.at(0).bytes_per_s, 200);
+}
+
+TEST(MergeRound, GarbageFromARankIsAnErrorOfThatRank) {
+  RoundOrder order;
+  order.tasks = {one_task()};
+  const auto samples = merge_round(order, {std::string("{torn"), halves_to_text({half(100, 0)})});
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_EQ(samples[0].error_host, "n1");
+  EXPECT_THAT(samples[0].error, HasSubstr("not a JSON list"));
+  EXPECT_EQ(samples[0].a_to_b.sweep.at(0).bytes_per_s, 100);
+}
+
+TEST(Halves, SurviveTheWayThroughText) {
+  auto halves = halves_from_text(halves_to_text({half(1, 2), half(3, 4)}));
+  ASSERT_TRUE(halves);
+  EXPECT_EQ(halves->at(1).a_to_b.sweep.at(0).bytes_per_s, 3);
+}
+
+}  // namespace
+}  // namespace fabricgate::fabric

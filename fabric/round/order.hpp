@@ -1,0 +1,62 @@
+#pragma once
+/// One round of the pair tier as data: rank 0 broadcasts a RoundOrder, every rank runs its part (run.hpp) and hands its
+/// halves back, merge.hpp puts the two halves of a pair together.
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/pairs/pair_sample.hpp"
+#include "results/result.hpp"
+
+namespace fabricgate::fabric {
+
+/// One rail of a pair: the interface and its IPv4 address at either end. Names of the netdevs may differ.
+struct RailEnds {
+  std::string name;
+  std::string a_netdev, a_address, b_netdev, b_address;
+};
+
+struct PairTask {
+  int a_rank = 0, b_rank = 0;
+  std::string a, b;                  ///< node names, inventory order
+  std::vector<RailEnds> rails;       ///< measured all at once; empty when only the overlay is wanted
+  bool overlay = false;              ///< plain TCP between the management addresses, after the rails
+  std::string a_address, b_address;  ///< management addresses (IPv4), needed when overlay
+  PairMode mode = PairMode::together;
+  bool b_first = false;  ///< measure b_to_a first: tells a dead direction from a dead rail
+};
+
+struct RoundOrder {
+  std::vector<PairTask> tasks;
+  std::vector<std::uint64_t> sizes = {4096, 65536, 1 << 20};  ///< message sizes, ascending; the last one is judged
+  double seconds = 1;            ///< one direction streams so long in all: small sizes, warm-up, measured window
+  double overlay_seconds = 0.5;  ///< the same for the overlay
+  double warmup_s = 0.2;         ///< of the largest size, not counted: TCP slow start, token buckets
+  double connect_s = 5;          ///< for the peer to answer, and for the first message to arrive
+  double stall_s = 4;            ///< a direction ends with an error when nothing arrived for so long
+  double deadline_s = 60;        ///< for everything, on every rank, from the call on
+};
+
+/// One message size of one direction.
+struct StreamPlan {
+  std::uint64_t bytes = 0;
+  double warmup_s = 0, measure_s = 0;
+};
+/// `seconds` shared out over the sizes: 5 % for each small one, the rest for the last, of which warmup_s (but at most
+/// 40 %) is warm-up.
+std::vector<StreamPlan> stream_plans(const RoundOrder& order, double seconds);
+
+/// How long the round takes when nothing is wrong, set-up included.
+double expected_seconds(const RoundOrder& order);
+
+/// Sizes ascending, multiples of 8, 64 B to 64 MiB; times positive; ranks of a task different, at least one rail or the
+/// overlay. Kind parse, naming the value.
+Status check_order(const RoundOrder& order);
+
+nlohmann::json to_json_value(const RoundOrder& order);
+/// Checked by check_order.
+Result<RoundOrder> round_order_from_json(const nlohmann::json& value);
+
+}  // namespace fabricgate::fabric

@@ -1,0 +1,164 @@
+#include "fabric/round/run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "fabric/round/merge.hpp"
+#include "fabric/thread_rendezvous.hpp"
+
+namespace fabricgate::fabric {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+PairTask loopback_pair(int a, int b, int rails) {
+  PairTask task{.a_rank = a, .b_rank = b, .a = "n" + std::to_string(a), .b = "n" + std::to_string(b)};
+  for (int rail = 0; rail < rails; ++rail) {
+    task.rails.push_back({.name = "rail" + std::to_string(rail), .a_netdev = "lo", .b_netdev = "lo"});
+  }
+  return task;
+}
+
+RoundOrder quick_order() {
+  RoundOrder order;
+  order.sizes = {4096, 65536};
+  order.seconds = order.overlay_seconds = 0.1;
+  order.warmup_s = 0.02;
+  order.connect_s = 3;
+  order.stall_s = 4;
+  order.deadline_s = 15;
+  return order;
+}
+
+/// Runs the order with one thread per rank and merges what came back.
+std::vector<PairSample> run(ThreadGroup& group, const RoundOrder& order, const RoundHooks& hooks = {}) {
+  std::vector<std::optional<std::string>> texts(static_cast<std::size_t>(group.size()));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < group.size(); ++rank) {
+    threads.emplace_back([&, rank] {
+      ThreadRendezvous rendezvous(group, rank);
+      texts[static_cast<std::size_t>(rank)] = halves_to_text(run_round(rendezvous, order, &hooks));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return merge_round(order, texts);
+}
+
+void expect_whole(const PairSample& sample, std::size_t sizes) {
+  EXPECT_THAT(sample.error, IsEmpty());
+  for (const auto* direction : {&sample.a_to_b, &sample.b_to_a}) {
+    EXPECT_THAT(direction->error, IsEmpty());
+    ASSERT_EQ(direction->sweep.size(), sizes);
+    for (const auto& point : direction->sweep) EXPECT_GT(point.bytes_per_s, 0);
+    EXPECT_GT(direction->payload_checked, 0u);
+    EXPECT_EQ(direction->payload_errors, 0u) << direction->first_wrong;
+  }
+  EXPECT_GT(sample.latency_iterations, 0u);
+  EXPECT_GT(sample.latency_p50_s, 0);
+  EXPECT_GE(sample.latency_p99_s, sample.latency_p50_s);
+}
+
+TEST(Round, MeasuresTwoPairsWithTwoRailsAndTheOverlay) {
+  auto order = quick_order();
+  order.tasks = {loopback_pair(0, 1, 2), loopback_pair(2, 3, 2)};
+  for (auto& task : order.tasks) {
+    task.overlay = true;
+    task.a_address = "127.0.0.2";
+    task.b_address = "127.0.0.3";
+  }
+  ThreadGroup group(4);
+  const auto samples = run(group, order);
+  ASSERT_EQ(samples.size(), 6u);
+  for (const auto& sample : samples) expect_whole(sample, 2);
+  EXPECT_EQ(samples[1].rail, "rail1");
+  EXPECT_EQ(samples[2].engine, "tcp");
+  EXPECT_EQ(samples[5].b, "n3");
+  EXPECT_EQ(samples[0].concurrent_pairs, 2);
+}
+
+TEST(Round, ARankWithoutATaskHasNothingToReport) {
+  auto order = quick_order();
+  order.tasks = {loopback_pair(0, 1, 1)};
+  ThreadGroup group(3);
+  ThreadRendezvous idle(group, 2);
+  EXPECT_TRUE(run_round(idle, order).empty());
+}
+
+TEST(Round, AnInterfaceThatIsMissingAtOneEndIsToldByBothAndTheOtherRailIsMeasured) {
+  auto order = quick_order();
+  order.tasks = {loopback_pair(0, 1, 2)};
+  order.tasks[0].rails[0].b_netdev = "nosuch0";
+  ThreadGroup group(2);
+  const auto samples = run(group, order);
+  EXPECT_THAT(samples.at(0).error, HasSubstr("nosuch0"));
+  EXPECT_EQ(samples.at(0).error_host, "n1");
+  expect_whole(samples.at(1), 2);
+}
+
+TEST(Round, CorruptedBytesAreCountedAndLocatedOnTheReceiver) {
+  auto order = quick_order();
+  order.tasks = {loopback_pair(0, 1, 1)};
+  ThreadGroup group(2);
+  const RoundHooks hooks{
+      .before_send = [](const std::string& host, std::byte* data, std::size_t bytes, std::uint64_t message) {
+        if (host == "n0" && bytes == 65536 && message == 3) data[4097] ^= std::byte{0x10};
+        return Status();
+      }};
+  const auto samples = run(group, order, hooks);
+  EXPECT_GE(samples.at(0).a_to_b.payload_errors, 1u);
+  EXPECT_THAT(samples.at(0).a_to_b.first_wrong, HasSubstr("message 3 of 65536 bytes, byte 4097: expected"));
+  EXPECT_EQ(samples.at(0).b_to_a.payload_errors, 0u);
+  EXPECT_THAT(samples.at(0).a_to_b.error, IsEmpty());
+}
+
+TEST(Round, APeerThatHangsEndsTheDirectionWithAnErrorAndLeavesOtherPairsAlone) {
+  auto order = quick_order();
+  order.tasks = {loopback_pair(0, 1, 1), loopback_pair(2, 3, 1)};
+  order.stall_s = 1;
+  ThreadGroup group(4);
+  const RoundHooks hooks{
+      .before_send = [](const std::string& host, std::byte*, std::size_t bytes, std::uint64_t message) {
+        if (host == "n0" && bytes == 65536 && message == 20)
+          std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+        return Status();
+      }};
+  const auto samples = run(group, order, hooks);
+  EXPECT_THAT(samples.at(0).a_to_b.error, HasSubstr("waiting for messages from n0: nothing for 1.0 s"));
+  EXPECT_EQ(samples.at(0).a_to_b.sweep.size(), 1u);
+  EXPECT_THAT(samples.at(0).b_to_a.error, HasSubstr("not measured, because a_to_b ended"));
+  expect_whole(samples.at(1), 2);
+}
+
+TEST(Round, APeerThatDiesMidWayIsAnErrorOfThatDirection) {
+  auto order = quick_order();
+  order.tasks = {loopback_pair(0, 1, 1)};
+  order.tasks[0].b_first = true;
+  ThreadGroup group(2);
+  const RoundHooks hooks{
+      .before_send = [](const std::string& host, std::byte*, std::size_t bytes, std::uint64_t message) {
+        if (host == "n1" && bytes == 4096 && message == 100) return Status(Error{ErrorKind::io, "died"});
+        return Status();
+      }};
+  const auto samples = run(group, order, hooks);
+  EXPECT_THAT(samples.at(0).b_to_a.error, testing::AnyOf(HasSubstr("interface lo broke"), HasSubstr("from n1")));
+  EXPECT_THAT(samples.at(0).a_to_b.error, HasSubstr("not measured, because b_to_a ended"));
+}
+
+TEST(Round, APeerThatNeverArrivesIsAnErrorWithinTheConnectLimit) {
+  auto order = quick_order();
+  order.connect_s = 0.2;
+  order.tasks = {loopback_pair(0, 1, 1)};
+  ThreadGroup group(2);
+  ThreadRendezvous alone(group, 0);
+  const auto halves = run_round(alone, order);
+  ASSERT_EQ(halves.size(), 1u);
+  EXPECT_THAT(halves[0].error, HasSubstr("n1 did not tell its addresses"));
+  EXPECT_EQ(halves[0].error_host, "n0");
+}
+
+}  // namespace
+}  // namespace fabricgate::fabric
