@@ -1,0 +1,60 @@
+#pragma once
+/// One command on an authenticated session: exec channel, standard input, both outputs, exit code.
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bootstrap/ssh/handles.hpp"
+#include "bootstrap/ssh/pool.hpp"
+
+namespace fabricgate::bootstrap {
+
+/// The line sent for `command`: quoted, with `sudo -n` before it where `user` is not root. LC_ALL=C keeps sudo's refusals
+/// readable for refusal_of_sudo().
+Result<std::string> command_line(const Command& command, const std::string& user);
+
+/// Why sudo refused ("wants a password", "wants a terminal", "is not installed", "does not allow this user"), empty when the
+/// command's own failure is all there is.
+std::string refusal_of_sudo(const CommandResult& result);
+
+/// Signal number of an SSH signal name ("KILL"), 0 when unknown.
+int signal_number(const std::string& name);
+
+class Exec {
+ public:
+  Exec(ssh_session session, Command command, std::string line);
+  ~Exec();
+  Exec(const Exec&) = delete;
+  Exec& operator=(const Exec&) = delete;
+
+  /// As far as it goes without waiting; call after the session was pumped. Nullopt while it goes on. An error means that the
+  /// session is of no more use.
+  std::optional<Result<CommandResult>> advance();
+  Deadline deadline() const { return deadline_; }
+
+ private:
+  enum class Phase { open, request, run };
+
+  std::optional<Result<CommandResult>> step();
+  std::optional<Result<CommandResult>> open();
+  std::optional<Result<CommandResult>> request();
+  std::optional<Result<CommandResult>> run();
+  void send_input();
+  void take(const char* data, std::size_t size, bool is_stderr);
+  Error error(ErrorKind kind, const std::string& what) const;
+  void install_callbacks();
+
+  ssh_session session_;
+  Command command_;
+  std::string line_;
+  Deadline deadline_;
+  Phase phase_ = Phase::open;
+  CommandResult result_;
+  std::optional<Error> broken_;
+  std::size_t sent_ = 0;
+  bool input_ended_ = false, output_ended_ = false, exited_ = false, closed_ = false;
+  ssh_channel_callbacks_struct callbacks_{};
+  SshChannel channel_;
+};
+
+}  // namespace fabricgate::bootstrap

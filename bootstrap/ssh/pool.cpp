@@ -1,0 +1,249 @@
+#include "bootstrap/ssh/pool.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "bootstrap/ssh/exec.hpp"
+#include "bootstrap/ssh/identity.hpp"
+#include "bootstrap/ssh/login.hpp"
+#include "results/log.hpp"
+
+namespace fabricgate::bootstrap {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A jump host counts our logins against its MaxStartups (default 10), so few may be on their way at once.
+constexpr std::size_t jump_window = 8;
+/// Longest sleep of the loop: name lookups have no descriptor to wait on.
+constexpr double tick_s = 0.02, long_tick_s = 1;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// One node: login, then its commands.
+class Talk {
+ public:
+  Talk(const Inventory& inventory, const Identity& identity, NodeJob job, Deadline overall)
+      : inventory_(inventory), job_(std::move(job)), overall_(overall),
+        login_(inventory.ssh, &identity, inventory.nodes[job_.node].address) {
+    outcome_.node = job_.node;
+  }
+
+  /// True when the session has ended.
+  bool advance() {
+    if (overall_.passed()) {
+      end(Error{ErrorKind::timeout, "ssh " + ssh_target(inventory_, job_.node) + ": no time left for this node", 0}, "");
+      return true;
+    }
+    if (!logged_in_ && !advance_login()) return ended_;
+    login_.pump();
+    while (!ended_ && advance_command()) {
+    }
+    return ended_;
+  }
+
+  pollfd wants() const { return logged_in_ ? login_.session_wants() : login_.wants(); }
+  bool dialling() const { return !logged_in_; }
+  Deadline deadline() const { return (exec_ ? exec_->deadline() : login_.deadline()).at_most(overall_.left_s()); }
+  SessionOutcome outcome() {
+    outcome_.total_s = since(start_);
+    return std::move(outcome_);
+  }
+
+ private:
+  bool advance_login() {
+    const auto result = login_.advance();
+    if (!result) return false;
+    if (!*result) {
+      end(result->error(), login_.cause());
+      return false;
+    }
+    logged_in_ = true;
+    outcome_.connect_s = since(start_);
+    start_command(nullptr);
+    return !ended_;
+  }
+
+  void start_command(const CommandResult* previous) {
+    auto command = job_.next(previous);
+    exec_.reset();
+    if (!command) {
+      ended_ = true;
+      return;
+    }
+    auto line = command_line(*command, inventory_.ssh.user);
+    if (!line) return end(line.error(), "");
+    exec_ = std::make_unique<Exec>(login_.session(), std::move(*command), std::move(*line));
+  }
+
+  /// True when a further command was started.
+  bool advance_command() {
+    auto result = exec_->advance();
+    if (!result) return false;
+    if (!*result) {
+      end(result->error(), result->error().kind == ErrorKind::io && ssh_is_connected(login_.session()) == 0 ? "ssh.unreachable" : "");
+      return false;
+    }
+    const CommandResult previous = std::move(*result).value();
+    if (const std::string refusal = inventory_.ssh.user == "root" ? "" : refusal_of_sudo(previous); !refusal.empty()) {
+      end(Error{ErrorKind::denied, "ssh " + ssh_target(inventory_, job_.node) + ": " + refusal, 0}, "ssh.sudo_refused");
+      return false;
+    }
+    start_command(&previous);
+    return !ended_;
+  }
+
+  void end(const Error& error, const std::string& cause) {
+    ended_ = true;
+    outcome_.status = error;
+    exec_.reset();
+    if (cause.empty()) return;
+    const char* expected = cause == "ssh.host_key_unknown" || cause == "ssh.host_key_changed" ? "the host key recorded in known_hosts"
+                           : cause == "ssh.sudo_refused" ? "sudo -n runs commands without a question"
+                                                         : "SSH login with the key of the inventory";
+    outcome_.finding = make_finding(cause, {.host = inventory_.nodes[job_.node].name}, expected, error.what);
+  }
+
+  const Inventory& inventory_;
+  NodeJob job_;
+  Deadline overall_;
+  Clock::time_point start_ = Clock::now();
+  Login login_;
+  std::unique_ptr<Exec> exec_;
+  bool logged_in_ = false, ended_ = false;
+  SessionOutcome outcome_;
+};
+
+class Pool {
+ public:
+  Pool(const Inventory& inventory, const Identity& identity, std::vector<NodeJob> jobs, Deadline deadline, const SessionDone& done)
+      : inventory_(inventory), identity_(identity), jobs_(std::move(jobs)), deadline_(deadline), done_(done),
+        outcomes_(jobs_.size()) {}
+
+  std::vector<SessionOutcome> hold() {
+    for (;;) {
+      start();
+      if (active_.empty()) return std::move(outcomes_);
+      wait();
+      for (std::size_t i = 0; i < active_.size();)
+        if (!due(i) || !active_[i].talk->advance())
+          ++i;
+        else
+          retire(i);
+    }
+  }
+
+ private:
+  struct Active {
+    std::size_t job;
+    std::unique_ptr<Talk> talk;
+    bool ready = true;
+  };
+
+  bool due(std::size_t i) const { return active_[i].ready || active_[i].talk->deadline().passed(); }
+
+  void start() {
+    const auto window = static_cast<std::size_t>(std::max(1, inventory_.ssh.window));
+    const auto dialling = [&] {
+      return static_cast<std::size_t>(std::count_if(active_.begin(), active_.end(), [](auto& a) { return a.talk->dialling(); }));
+    };
+    while (next_ < jobs_.size() && active_.size() < window) {
+      if (!inventory_.ssh.jump.empty() && dialling() >= jump_window) return;
+      const std::size_t job = next_++;
+      active_.push_back({job, std::make_unique<Talk>(inventory_, identity_, std::move(jobs_[job]), deadline_)});
+      if (active_.back().talk->advance()) retire(active_.size() - 1);
+    }
+  }
+
+  void wait() {
+    std::vector<pollfd> polled;
+    double sleep_s = std::min(long_tick_s, deadline_.left_s());
+    for (auto& active : active_) {
+      polled.push_back(active.talk->wants());
+      sleep_s = std::min(sleep_s, active.talk->deadline().left_s());
+      if (polled.back().fd < 0) sleep_s = std::min(sleep_s, tick_s);
+    }
+    ::poll(polled.data(), polled.size(), static_cast<int>(sleep_s * 1000) + 1);
+    for (std::size_t i = 0; i < active_.size(); ++i) active_[i].ready = polled[i].fd < 0 || polled[i].revents != 0;
+  }
+
+  void retire(std::size_t i) {
+    auto& outcome = outcomes_[active_[i].job];
+    outcome = active_[i].talk->outcome();
+    if (!outcome.status) log::debug(outcome.status.error().what);
+    std::swap(active_[i], active_.back());
+    active_.pop_back();
+    if (done_) done_(outcome);
+  }
+
+  const Inventory& inventory_;
+  const Identity& identity_;
+  std::vector<NodeJob> jobs_;
+  Deadline deadline_;
+  const SessionDone& done_;
+  std::vector<SessionOutcome> outcomes_;
+  std::size_t next_ = 0;
+  std::vector<Active> active_;
+};
+
+}  // namespace
+
+std::string ssh_target(const Inventory& inventory, std::size_t node) {
+  const std::string& address = inventory.nodes[node].address;
+  const bool bracket = address.find(':') != std::string::npos;
+  return inventory.ssh.user + "@" + (bracket ? "[" + address + "]" : address) + ":" + std::to_string(inventory.ssh.port);
+}
+
+Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::vector<NodeJob> jobs, Deadline deadline,
+                                             const SessionDone& done) {
+  if (!inventory.ssh.jump.empty())
+    if (auto jump = parse_jump(inventory.ssh.jump); !jump) return jump.error();
+  for (const NodeJob& job : jobs)
+    if (job.node >= inventory.nodes.size())
+      return Error{ErrorKind::bug, "converse: node index " + std::to_string(job.node) + " of " + std::to_string(inventory.nodes.size()), 0};
+  const auto identity = load_identity(inventory.ssh);
+  if (!identity) return identity.error();
+  return Pool(inventory, *identity, std::move(jobs), deadline, done).hold();
+}
+
+Result<std::vector<Outcome>> run_on_nodes(const Inventory& inventory, std::vector<Job> jobs, Deadline deadline,
+                                          const std::function<void(const Outcome&)>& done) {
+  std::vector<Outcome> outcomes(jobs.size());
+  std::vector<NodeJob> talks;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    auto job = std::make_shared<Job>(std::move(jobs[i]));
+    outcomes[i].node = job->node;
+    talks.push_back({job->node, [job, &out = outcomes[i]](const CommandResult* previous) -> std::optional<Command> {
+                       if (previous != nullptr) {
+                         out.result = *previous;
+                         return std::nullopt;
+                       }
+                       return Command{.argv = job->argv,
+                                      .input = std::make_shared<const std::string>(std::move(job->stdin_data)),
+                                      .timeout_s = job->timeout_s,
+                                      .max_output = job->max_output};
+                     }});
+  }
+  const auto finish = [&](Outcome& out, const SessionOutcome& ended) {
+    if (!ended.status) out.result = ended.status.error();
+    out.finding = ended.finding;
+    out.connect_s = ended.connect_s;
+    out.total_s = ended.total_s;
+  };
+  SessionDone session_done;
+  if (done) session_done = [&](const SessionOutcome& ended) {
+    Outcome copy;
+    for (const Outcome& out : outcomes)
+      if (out.node == ended.node) copy = out;
+    finish(copy, ended);
+    done(copy);
+  };
+  const auto sessions = converse(inventory, std::move(talks), deadline, session_done);
+  if (!sessions) return sessions.error();
+  for (std::size_t i = 0; i < outcomes.size(); ++i) finish(outcomes[i], (*sessions)[i]);
+  return outcomes;
+}
+
+}  // namespace fabricgate::bootstrap

@@ -1,0 +1,77 @@
+#pragma once
+/// Many nodes over SSH from one thread: a bounded window of connections, each a small state machine, one poll loop, a
+/// deadline on everything. One connection per node and pass; the commands of a node run in it one after the other.
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inventory/host/host.hpp"
+#include "inventory/inventory.hpp"
+#include "results/deadline.hpp"
+#include "results/finding.hpp"
+#include "results/result.hpp"
+
+namespace fabricgate::bootstrap {
+
+/// One remote command. Arguments are quoted for the login shell; with a user other than root `sudo -n` stands before them.
+struct Command {
+  std::vector<std::string> argv;
+  std::shared_ptr<const std::string> input;                 ///< standard input; null: empty. Shared: many nodes get the same file
+  double timeout_s = 60;                                    ///< of this command, from the request to its exit
+  std::size_t max_output = std::size_t{16} << 20;           ///< bytes of stdout and of stderr; more is an error
+  bool as_root = true;                                      ///< false: no sudo
+  std::function<Status(std::string_view)> sink = nullptr;   ///< takes stdout instead of CommandResult::out when set
+};
+
+/// The commands of one node: called with null for the first, then with each result; nullopt ends the session. It is called
+/// for an exit code other than 0 too; not after a timeout or a lost connection, which end the session with that error.
+using Conversation = std::function<std::optional<Command>(const CommandResult* previous)>;
+
+struct NodeJob {
+  std::size_t node = 0;  ///< index into inventory.nodes
+  Conversation next;
+};
+
+struct SessionOutcome {
+  std::size_t node = 0;
+  Status status;                   ///< why the session did not run to its end
+  std::optional<Finding> finding;  ///< set when the node could not be reached, logged into, or was lost
+  double connect_s = 0;            ///< until the login was accepted
+  double total_s = 0;
+};
+
+using SessionDone = std::function<void(const SessionOutcome&)>;
+
+/// Holds every conversation; outcomes in the order of `jobs`, `done` called as each one ends (from this thread). Error only
+/// for what concerns all nodes: the key cannot be used, the jump host is malformed. One node never stops another; nodes that
+/// `deadline` leaves no time for end with kind timeout.
+Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::vector<NodeJob> jobs, Deadline deadline,
+                                             const SessionDone& done = {});
+
+struct Job {
+  std::size_t node = 0;
+  std::vector<std::string> argv;
+  std::string stdin_data;
+  double timeout_s = 60;
+  std::size_t max_output = std::size_t{16} << 20;
+};
+
+struct Outcome {
+  std::size_t node = 0;
+  Result<CommandResult> result = Error{ErrorKind::bug, "never started", 0};
+  std::optional<Finding> finding;
+  double connect_s = 0, total_s = 0;
+};
+
+/// One command on each node; outcomes in the order of `jobs`.
+Result<std::vector<Outcome>> run_on_nodes(const Inventory& inventory, std::vector<Job> jobs, Deadline deadline,
+                                          const std::function<void(const Outcome&)>& done = {});
+
+/// "root@10.0.0.1:22": for messages.
+std::string ssh_target(const Inventory& inventory, std::size_t node);
+
+}  // namespace fabricgate::bootstrap

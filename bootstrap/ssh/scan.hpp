@@ -1,0 +1,32 @@
+#pragma once
+/// Host keys as the nodes show them, for a person to compare; nothing is trusted by looking.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inventory/inventory.hpp"
+#include "results/deadline.hpp"
+#include "results/finding.hpp"
+#include "results/result.hpp"
+
+namespace fabricgate::bootstrap {
+
+struct ScannedKey {
+  std::size_t node = 0;
+  std::string address;
+  std::string type;              ///< ssh-ed25519
+  std::string fingerprint;       ///< SHA256:…
+  std::string known_hosts_line;  ///< as OpenSSH writes it, without line end; the name is the node's address
+  Status status;
+  std::optional<Finding> finding;  ///< ssh.unreachable
+};
+
+/// One key per node (the type both sides prefer), in inventory order. Nothing is written.
+std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline);
+
+/// Adds the lines that are not in `path` yet, in one atomic replacement; makes the file (0600) when there is none. Returns
+/// how many were added. A line whose host and key type are there with another key is refused (kind denied): a changed key is
+/// replaced by a person, never by us.
+Result<int> add_known_hosts(const std::string& path, const std::vector<std::string>& lines);
+
+}  // namespace fabricgate::bootstrap
