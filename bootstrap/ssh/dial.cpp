@@ -19,8 +19,8 @@ extern char** environ;
 
 namespace fabricgate::bootstrap {
 
-/// Request of getaddrinfo_a. A lookup that cannot be cancelled goes on after the Dial is gone, so it owns what it writes to;
-/// then the memory is given up rather than freed under it.
+/// Request of getaddrinfo_a. A lookup that cannot be cancelled goes on after the Dial is gone, so it owns what it
+/// writes to; then the memory is given up rather than freed under it.
 struct Dial::Lookup {
   std::string name, service;
   addrinfo hints{};
@@ -58,10 +58,19 @@ Result<JumpHost> parse_jump(const std::string& text) {
 
 std::vector<std::string> jump_command(const Ssh& ssh, const JumpHost& jump, const std::string& address) {
   const bool ipv6 = address.find(':') != std::string::npos;
-  std::vector<std::string> argv{"ssh", "-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o",
-                                "ConnectTimeout=" + std::to_string(std::max(1, static_cast<int>(ssh.connect_timeout_s)))};
+  std::vector<std::string> argv{
+      "ssh",
+      "-F",
+      "none",
+      "-o",
+      "BatchMode=yes",
+      "-o",
+      "StrictHostKeyChecking=yes",
+      "-o",
+      "ConnectTimeout=" + std::to_string(std::max(1, static_cast<int>(ssh.connect_timeout_s)))};
   if (!ssh.known_hosts.empty())
-    argv.insert(argv.end(), {"-o", "UserKnownHostsFile=\"" + ssh.known_hosts + "\"", "-o", "GlobalKnownHostsFile=/dev/null"});
+    argv.insert(argv.end(),
+                {"-o", "UserKnownHostsFile=\"" + ssh.known_hosts + "\"", "-o", "GlobalKnownHostsFile=/dev/null"});
   if (!ssh.key.empty()) argv.insert(argv.end(), {"-i", ssh.key});
   if (!jump.user.empty()) argv.insert(argv.end(), {"-l", jump.user});
   argv.insert(argv.end(), {"-p", std::to_string(jump.port), "-W",

@@ -1,5 +1,6 @@
 #pragma once
-/// A socket to one node, none of it blocking: name lookup, TCP connect, or the pipe of an `ssh -W` through the jump host.
+/// A socket to one node, none of it blocking: name lookup, TCP connect, or the pipe of an `ssh -W` through the jump
+/// host.
 #include <netdb.h>
 #include <sys/socket.h>
 #include <sys/types.h>

@@ -26,7 +26,8 @@ std::string refusal_of_sudo(const CommandResult& result) {
   if (result.exit_code == 127 && says("sudo") && says("No such file or directory")) return "sudo is not installed";
   if (!says("sudo: ") && !says("sudoers")) return {};
   if (says("a password is required")) return "sudo wants a password";
-  if (says("must have a tty") || says("no tty present") || says("a terminal is required")) return "sudo wants a terminal";
+  if (says("must have a tty") || says("no tty present") || says("a terminal is required"))
+    return "sudo wants a terminal";
   if (says("is not in the sudoers") || says("is not allowed to") || says("may not run sudo"))
     return "sudo does not allow this user";
   return {};
@@ -34,17 +35,30 @@ std::string refusal_of_sudo(const CommandResult& result) {
 
 int signal_number(const std::string& name) {
   // RFC 4254 section 6.10, numbers of Linux on x86-64 and aarch64
-  constexpr std::array<std::pair<const char*, int>, 13> known{{{"ABRT", 6}, {"ALRM", 14}, {"FPE", 8}, {"HUP", 1}, {"ILL", 4},
-                                                               {"INT", 2}, {"KILL", 9}, {"PIPE", 13}, {"QUIT", 3}, {"SEGV", 11},
-                                                               {"TERM", 15}, {"USR1", 10}, {"USR2", 12}}};
+  constexpr std::array<std::pair<const char*, int>, 13> known{{{"ABRT", 6},
+                                                               {"ALRM", 14},
+                                                               {"FPE", 8},
+                                                               {"HUP", 1},
+                                                               {"ILL", 4},
+                                                               {"INT", 2},
+                                                               {"KILL", 9},
+                                                               {"PIPE", 13},
+                                                               {"QUIT", 3},
+                                                               {"SEGV", 11},
+                                                               {"TERM", 15},
+                                                               {"USR1", 10},
+                                                               {"USR2", 12}}};
   for (const auto& [text, number] : known)
     if (name == text) return number;
   return 0;
 }
 
 Exec::Exec(ssh_session session, Command command, std::string line)
-    : session_(session), command_(std::move(command)), line_(std::move(line)),
-      deadline_(Deadline::in_seconds(command_.timeout_s)), channel_(ssh_channel_new(session)) {
+    : session_(session),
+      command_(std::move(command)),
+      line_(std::move(line)),
+      deadline_(Deadline::in_seconds(command_.timeout_s)),
+      channel_(ssh_channel_new(session)) {
   install_callbacks();
 }
 
@@ -58,17 +72,23 @@ Exec::~Exec() {
 
 void Exec::install_callbacks() {
   callbacks_.userdata = this;
-  callbacks_.channel_data_function = [](ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr, void* self) {
+  callbacks_.channel_data_function = [](ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr,
+                                        void* self) {
     static_cast<Exec*>(self)->take(static_cast<const char*>(data), size, is_stderr != 0);
     return static_cast<int>(size);
   };
-  callbacks_.channel_eof_function = [](ssh_session, ssh_channel, void* self) { static_cast<Exec*>(self)->output_ended_ = true; };
-  callbacks_.channel_close_function = [](ssh_session, ssh_channel, void* self) { static_cast<Exec*>(self)->closed_ = true; };
+  callbacks_.channel_eof_function = [](ssh_session, ssh_channel, void* self) {
+    static_cast<Exec*>(self)->output_ended_ = true;
+  };
+  callbacks_.channel_close_function = [](ssh_session, ssh_channel, void* self) {
+    static_cast<Exec*>(self)->closed_ = true;
+  };
   callbacks_.channel_exit_status_function = [](ssh_session, ssh_channel, int code, void* self) {
     static_cast<Exec*>(self)->exited_ = true;
     static_cast<Exec*>(self)->result_.exit_code = code;
   };
-  callbacks_.channel_exit_signal_function = [](ssh_session, ssh_channel, const char* name, int, const char*, const char*, void* self) {
+  callbacks_.channel_exit_signal_function = [](ssh_session, ssh_channel, const char* name, int, const char*,
+                                               const char*, void* self) {
     static_cast<Exec*>(self)->exited_ = true;
     static_cast<Exec*>(self)->result_.exit_code = 128 + signal_number(name);
   };
@@ -102,7 +122,8 @@ std::optional<Result<CommandResult>> Exec::advance() {
     if (auto ended = step()) return ended;
     if (phase_ != before) continue;
     if (!deadline_.passed()) return std::nullopt;
-    broken_ = error(ErrorKind::timeout, "did not end within " + std::to_string(static_cast<int>(command_.timeout_s * 1000)) + " ms");
+    broken_ = error(ErrorKind::timeout,
+                    "did not end within " + std::to_string(static_cast<int>(command_.timeout_s * 1000)) + " ms");
     return Result<CommandResult>(*broken_);
   }
 }
@@ -111,9 +132,12 @@ std::optional<Result<CommandResult>> Exec::step() {
   if (!channel_) return Result<CommandResult>(error(ErrorKind::bug, "ssh_channel_new failed"));
   if (broken_) return Result<CommandResult>(*broken_);
   switch (phase_) {
-    case Phase::open: return open();
-    case Phase::request: return request();
-    case Phase::run: return run();
+    case Phase::open:
+      return open();
+    case Phase::request:
+      return request();
+    case Phase::run:
+      return run();
   }
   return std::nullopt;
 }
@@ -121,7 +145,8 @@ std::optional<Result<CommandResult>> Exec::step() {
 std::optional<Result<CommandResult>> Exec::open() {
   const int code = ssh_channel_open_session(channel_.get());
   if (code == SSH_AGAIN) return std::nullopt;
-  if (code != SSH_OK) return Result<CommandResult>(error(ErrorKind::io, std::string("open channel: ") + ssh_get_error(session_)));
+  if (code != SSH_OK)
+    return Result<CommandResult>(error(ErrorKind::io, std::string("open channel: ") + ssh_get_error(session_)));
   phase_ = Phase::request;
   return std::nullopt;
 }
@@ -129,7 +154,8 @@ std::optional<Result<CommandResult>> Exec::open() {
 std::optional<Result<CommandResult>> Exec::request() {
   const int code = ssh_channel_request_exec(channel_.get(), line_.c_str());
   if (code == SSH_AGAIN) return std::nullopt;
-  if (code != SSH_OK) return Result<CommandResult>(error(ErrorKind::io, std::string("exec request: ") + ssh_get_error(session_)));
+  if (code != SSH_OK)
+    return Result<CommandResult>(error(ErrorKind::io, std::string("exec request: ") + ssh_get_error(session_)));
   phase_ = Phase::run;
   return std::nullopt;
 }

@@ -9,12 +9,12 @@
 
 namespace fabricgate::bootstrap {
 
-/// The line sent for `command`: quoted, with `sudo -n` before it where `user` is not root. LC_ALL=C keeps sudo's refusals
-/// readable for refusal_of_sudo().
+/// The line sent for `command`: quoted, with `sudo -n` before it where `user` is not root. LC_ALL=C keeps sudo's
+/// refusals readable for refusal_of_sudo().
 Result<std::string> command_line(const Command& command, const std::string& user);
 
-/// Why sudo refused ("wants a password", "wants a terminal", "is not installed", "does not allow this user"), empty when the
-/// command's own failure is all there is.
+/// Why sudo refused ("wants a password", "wants a terminal", "is not installed", "does not allow this user"), empty
+/// when the command's own failure is all there is.
 std::string refusal_of_sudo(const CommandResult& result);
 
 /// Signal number of an SSH signal name ("KILL"), 0 when unknown.
@@ -27,8 +27,8 @@ class Exec {
   Exec(const Exec&) = delete;
   Exec& operator=(const Exec&) = delete;
 
-  /// As far as it goes without waiting; call after the session was pumped. Nullopt while it goes on. An error means that the
-  /// session is of no more use.
+  /// As far as it goes without waiting; call after the session was pumped. Nullopt while it goes on. An error means
+  /// that the session is of no more use.
   std::optional<Result<CommandResult>> advance();
   Deadline deadline() const { return deadline_; }
 

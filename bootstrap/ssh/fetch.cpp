@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// $1 folder $2 nonce. Sizes are taken first, so that a file that grows meanwhile is cut, not torn. Names with a line end are
-/// left out: nothing of ours has one.
+/// $1 folder $2 nonce. Sizes are taken first, so that a file that grows meanwhile is cut, not torn. Names with a line
+/// end are left out: nothing of ours has one.
 constexpr const char* script = R"sh(export LC_ALL=C
 cd "$1" 2>/dev/null || { [ -e "$1" ] && exit 96; printf '\n%s none\n' "$2"; exit 0; }
 printf '\n%s begin\n' "$2"
@@ -25,11 +25,14 @@ printf '%s end\n' "$2"
 
 constexpr std::size_t longest_line = 8192;
 
-Error wrong(const std::string& what) { return {ErrorKind::parse, "fetch: " + what, 0}; }
+Error wrong(const std::string& what) {
+  return {ErrorKind::parse, "fetch: " + what, 0};
+}
 
 /// Relative, and without a component that leads out of the folder.
 bool safe(const fs::path& path) {
-  return !path.empty() && path.is_relative() && std::none_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
+  return !path.empty() && path.is_relative() &&
+         std::none_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
 }
 
 /// Puts the finished folder in place of the old one.
@@ -64,7 +67,8 @@ std::shared_ptr<Fetching> prepare(FetchJob job) {
 Status conclude(Fetching& fetching) {
   const std::string where = "fetch " + fetching.job.remote_folder + ": ";
   if (fetching.result.exit_code != 0)
-    return Error{ErrorKind::io, where + "exit code " + std::to_string(fetching.result.exit_code) + ": " + fetching.result.err, 0};
+    return Error{ErrorKind::io,
+                 where + "exit code " + std::to_string(fetching.result.exit_code) + ": " + fetching.result.err, 0};
   if (!fetching.reader->complete()) return wrong(fetching.job.remote_folder + ": the answer ends early");
   if (!fetching.reader->present()) return {};
   std::error_code code;
@@ -78,7 +82,8 @@ Status conclude(Fetching& fetching) {
 std::string make_nonce() {
   unsigned char bytes[16];
   std::string text;
-  if (::getentropy(bytes, sizeof bytes) != 0) std::fill(std::begin(bytes), std::end(bytes), static_cast<unsigned char>(::getpid()));
+  if (::getentropy(bytes, sizeof bytes) != 0)
+    std::fill(std::begin(bytes), std::end(bytes), static_cast<unsigned char>(::getpid()));
   for (unsigned char byte : bytes) {
     text += "0123456789abcdef"[byte >> 4];
     text += "0123456789abcdef"[byte & 15];
@@ -87,7 +92,8 @@ std::string make_nonce() {
 }
 
 Command fetch_command(const std::string& remote_folder, const std::string& nonce, double timeout_s) {
-  return Command{.argv = {"/bin/sh", "-c", script, "fetch", remote_folder, nonce}, .timeout_s = timeout_s, .max_output = 65536};
+  return Command{
+      .argv = {"/bin/sh", "-c", script, "fetch", remote_folder, nonce}, .timeout_s = timeout_s, .max_output = 65536};
 }
 
 FetchReader::FetchReader(std::string nonce, std::string folder, std::uint64_t max_bytes)
@@ -129,13 +135,15 @@ Status FetchReader::take_line(std::string_view line) {
         return {};
       }
       if (word.substr(0, 5) == "file ") return open_file(word.substr(5));
-      return wrong("expected a frame, found '" + std::string(line.substr(0, 80)) + "': a file changed while it was read");
+      return wrong("expected a frame, found '" + std::string(line.substr(0, 80)) +
+                   "': a file changed while it was read");
     case Phase::gap:
       if (!line.empty()) return wrong("file " + files_.back() + " changed while it was read");
       phase_ = Phase::frame;
       return {};
     case Phase::content:
-    case Phase::ended: return {};
+    case Phase::ended:
+      return {};
   }
   return {};
 }
@@ -143,10 +151,12 @@ Status FetchReader::take_line(std::string_view line) {
 Status FetchReader::open_file(std::string_view header) {
   const auto [stop, code] = std::from_chars(header.data(), header.data() + header.size(), left_);
   const auto size_length = static_cast<std::size_t>(stop - header.data());
-  if (code != std::errc{} || size_length + 1 >= header.size()) return wrong("malformed frame '" + std::string(header) + "'");
+  if (code != std::errc{} || size_length + 1 >= header.size())
+    return wrong("malformed frame '" + std::string(header) + "'");
   const fs::path name = fs::path(std::string(header.substr(size_length + 1))).lexically_normal();
   if (!safe(name)) return wrong("the node names a file outside the folder: '" + name.string() + "'");
-  if (left_ > max_bytes_ - bytes_) return wrong("more than " + std::to_string(max_bytes_) + " bytes, at file " + name.string());
+  if (left_ > max_bytes_ - bytes_)
+    return wrong("more than " + std::to_string(max_bytes_) + " bytes, at file " + name.string());
   const fs::path target = fs::path(folder_) / name;
   std::error_code made;
   fs::create_directories(target.parent_path(), made);
@@ -171,28 +181,32 @@ Status FetchReader::take_content(std::string_view& chunk) {
   return {};
 }
 
-Result<std::vector<TransferOutcome>> fetch_from_nodes(const Inventory& inventory, std::vector<FetchJob> jobs, Deadline deadline) {
+Result<std::vector<TransferOutcome>> fetch_from_nodes(const Inventory& inventory, std::vector<FetchJob> jobs,
+                                                      Deadline deadline) {
   std::vector<std::shared_ptr<Fetching>> fetches;
   std::vector<NodeJob> talks;
   for (FetchJob& job : jobs) {
     const auto fetching = prepare(std::move(job));
     fetches.push_back(fetching);
-    talks.push_back({fetching->job.node, [=](const CommandResult* previous) -> std::optional<Command> {
-                       if (previous != nullptr) {
-                         fetching->result = *previous;
-                         return std::nullopt;
-                       }
-                       Command command = fetch_command(fetching->job.remote_folder, fetching->nonce, std::max(1.0, deadline.left_s()));
-                       command.sink = [reader = fetching->reader.get()](std::string_view chunk) { return reader->feed(chunk); };
-                       return command;
-                     }});
+    talks.push_back(
+        {fetching->job.node, [=](const CommandResult* previous) -> std::optional<Command> {
+           if (previous != nullptr) {
+             fetching->result = *previous;
+             return std::nullopt;
+           }
+           Command command =
+               fetch_command(fetching->job.remote_folder, fetching->nonce, std::max(1.0, deadline.left_s()));
+           command.sink = [reader = fetching->reader.get()](std::string_view chunk) { return reader->feed(chunk); };
+           return command;
+         }});
   }
   const auto sessions = converse(inventory, std::move(talks), deadline);
   if (!sessions) return sessions.error();
   std::vector<TransferOutcome> outcomes(fetches.size());
   for (std::size_t i = 0; i < fetches.size(); ++i) {
     const SessionOutcome& session = (*sessions)[i];
-    outcomes[i] = {session.node, session.status, session.finding, fetches[i]->reader->present(), {}, 0, session.total_s};
+    outcomes[i] = {session.node,   session.status, session.finding, fetches[i]->reader->present(), {}, 0,
+                   session.total_s};
     if (session.status) outcomes[i].status = conclude(*fetches[i]);
     if (outcomes[i].status) {
       outcomes[i].files = fetches[i]->reader->files();

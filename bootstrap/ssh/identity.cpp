@@ -25,10 +25,11 @@ int note_question(const char*, char*, std::size_t, int, int, void* asked) {
 Result<Identity> load_identity(const Ssh& ssh) {
   if (ssh.key.empty()) {
     if (agent_there()) return Identity{nullptr, "the SSH agent"};
-    return Error{ErrorKind::unavailable,
-                 "no way to log in: the inventory names no ssh.key and no SSH agent runs (SSH_AUTH_SOCK is not set); set "
-                 "ssh.key or start ssh-agent and ssh-add the key",
-                 0};
+    return Error{
+        ErrorKind::unavailable,
+        "no way to log in: the inventory names no ssh.key and no SSH agent runs (SSH_AUTH_SOCK is not set); set "
+        "ssh.key or start ssh-agent and ssh-add the key",
+        0};
   }
   const int file = ::open(ssh.key.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return error_from_errno("ssh.key " + ssh.key, errno);
@@ -38,10 +39,12 @@ Result<Identity> load_identity(const Ssh& ssh) {
   if (ssh_pki_import_privkey_file(ssh.key.c_str(), nullptr, note_question, &encrypted, &key) == SSH_OK)
     return Identity{SshKey(key), "key " + ssh.key};
   if (!encrypted)
-    return Error{ErrorKind::parse, "ssh.key " + ssh.key + ": not a private key libssh can read; expected OpenSSH or PEM", 0};
+    return Error{ErrorKind::parse,
+                 "ssh.key " + ssh.key + ": not a private key libssh can read; expected OpenSSH or PEM", 0};
   if (agent_there()) return Identity{nullptr, "the SSH agent (" + ssh.key + " is encrypted)"};
   return Error{ErrorKind::denied,
-               "ssh.key " + ssh.key + ": the key is encrypted and no SSH agent runs; start ssh-agent and `ssh-add " + ssh.key + "`",
+               "ssh.key " + ssh.key + ": the key is encrypted and no SSH agent runs; start ssh-agent and `ssh-add " +
+                   ssh.key + "`",
                0};
 }
 

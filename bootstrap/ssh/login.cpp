@@ -63,23 +63,30 @@ std::string host_key_text(ssh_session session) {
 }
 
 Login::Login(const Ssh& ssh, const Identity* identity, std::string address)
-    : ssh_(ssh), identity_(identity), address_(std::move(address)), deadline_(Deadline::in_seconds(ssh.connect_timeout_s)),
+    : ssh_(ssh),
+      identity_(identity),
+      address_(std::move(address)),
+      deadline_(Deadline::in_seconds(ssh.connect_timeout_s)),
       dial_(std::make_unique<Dial>(ssh_, address_)) {}
 
-Login::~Login() { close_session(); }
+Login::~Login() {
+  close_session();
+}
 
 /// After a disconnect libssh leaves a descriptor that was given to it open, else it closes it, and versions differ: the
 /// inode tells whether the number still means our socket.
 void Login::close_session() {
   if (!session_) return;
   const int socket = ssh_get_fd(session_.get());
-  struct stat before{}, after{};
+  struct stat before {
+  }, after{};
   const bool known = socket >= 0 && ::fstat(socket, &before) == 0;
   if (event_) ssh_event_remove_session(event_.get(), session_.get());
   if (ssh_is_connected(session_.get()) != 0) ssh_disconnect(session_.get());
   event_.reset();
   session_.reset();
-  if (known && ::fstat(socket, &after) == 0 && after.st_ino == before.st_ino && after.st_dev == before.st_dev) ::close(socket);
+  if (known && ::fstat(socket, &after) == 0 && after.st_ino == before.st_ino && after.st_dev == before.st_dev)
+    ::close(socket);
 }
 
 std::string Login::target() const {
@@ -96,7 +103,8 @@ Status Login::fail(const char* cause, ErrorKind kind, const std::string& what) {
   cause_ = cause;
   std::string text = "ssh " + target() + ": " + what;
   if (dial_)
-    if (const std::string said = dial_->jump_message(); !said.empty()) text += " (jump host " + ssh_.jump + ": " + said + ")";
+    if (const std::string said = dial_->jump_message(); !said.empty())
+      text += " (jump host " + ssh_.jump + ": " + said + ")";
   return Error{kind, text, 0};
 }
 
@@ -106,9 +114,13 @@ pollfd Login::wants() const {
   return wants_of(session_.get());
 }
 
-pollfd Login::session_wants() const { return wants_of(session_.get()); }
+pollfd Login::session_wants() const {
+  return wants_of(session_.get());
+}
 
-void Login::pump() { (void)ssh_event_dopoll(event_.get(), 0); }
+void Login::pump() {
+  (void)ssh_event_dopoll(event_.get(), 0);
+}
 
 std::optional<Status> Login::advance() {
   for (;;) {
@@ -120,12 +132,18 @@ std::optional<Status> Login::advance() {
 
 std::optional<Status> Login::step() {
   switch (phase_) {
-    case Phase::dial: return dial();
-    case Phase::handshake: return handshake();
-    case Phase::host_key: return check_host_key();
-    case Phase::auth: return authenticate();
-    case Phase::pause: return std::nullopt;
-    case Phase::done: return Status{};
+    case Phase::dial:
+      return dial();
+    case Phase::handshake:
+      return handshake();
+    case Phase::host_key:
+      return check_host_key();
+    case Phase::auth:
+      return authenticate();
+    case Phase::pause:
+      return std::nullopt;
+    case Phase::done:
+      return Status{};
   }
   return std::nullopt;
 }
@@ -133,18 +151,22 @@ std::optional<Status> Login::step() {
 std::optional<Status> Login::stalled() {
   const std::string after = " within " + std::to_string(static_cast<int>(ssh_.connect_timeout_s * 1000)) + " ms";
   switch (phase_) {
-    case Phase::dial: return fail("ssh.unreachable", ErrorKind::timeout, std::string(dial_->phase()) + ": no answer" + after);
+    case Phase::dial:
+      return fail("ssh.unreachable", ErrorKind::timeout, std::string(dial_->phase()) + ": no answer" + after);
     case Phase::handshake:
       if (ssh_get_serverbanner(session_.get()) == nullptr)
         return fail("ssh.unreachable", ErrorKind::timeout, "banner: connected, but no SSH banner came" + after);
       return fail("ssh.unreachable", ErrorKind::timeout,
-                  std::string("key exchange: the server hangs after its banner '") + ssh_get_serverbanner(session_.get()) + "'" + after);
-    case Phase::auth: return fail("ssh.unreachable", ErrorKind::timeout, "authentication: no answer to the key" + after);
+                  std::string("key exchange: the server hangs after its banner '") +
+                      ssh_get_serverbanner(session_.get()) + "'" + after);
+    case Phase::auth:
+      return fail("ssh.unreachable", ErrorKind::timeout, "authentication: no answer to the key" + after);
     case Phase::pause:
       enter(Phase::dial);
       dial_ = std::make_unique<Dial>(ssh_, address_);
       return advance();
-    default: return fail("ssh.unreachable", ErrorKind::bug, "stalled in no phase");
+    default:
+      return fail("ssh.unreachable", ErrorKind::bug, "stalled in no phase");
   }
 }
 
@@ -165,8 +187,8 @@ std::optional<Status> Login::start_session(int socket) {
   }
   if (const char* refused = set_options(session_.get(), ssh_, address_, socket)) {
     ::close(socket);
-    return fail("ssh.unreachable", ErrorKind::native, std::string("libssh refuses option ") + refused + ": " +
-                                                          library_error(session_.get()));
+    return fail("ssh.unreachable", ErrorKind::native,
+                std::string("libssh refuses option ") + refused + ": " + library_error(session_.get()));
   }
   ssh_set_blocking(session_.get(), 0);
   enter(Phase::handshake);
@@ -178,8 +200,9 @@ std::optional<Status> Login::dropped() {
   const std::string reason = library_error(session_.get());
   const bool jump_spoke = !ssh_.jump.empty() && !dial_->jump_message().empty();
   if (attempts_ >= max_attempts || jump_spoke)
-    return fail("ssh.unreachable", ErrorKind::io, "banner: the server closed the connection before its banner, " +
-                                                      std::to_string(attempts_) + " times (" + reason + ")");
+    return fail("ssh.unreachable", ErrorKind::io,
+                "banner: the server closed the connection before its banner, " + std::to_string(attempts_) +
+                    " times (" + reason + ")");
   close_session();
   enter(Phase::pause);
   deadline_ = Deadline::in_seconds(first_pause_s * (1 << (attempts_ - 1)));
@@ -205,16 +228,19 @@ std::optional<Status> Login::check_host_key() {
   const std::string shown = host_key_text(session_.get());
   const std::string file = ssh_.known_hosts.empty() ? "known_hosts" : ssh_.known_hosts;
   switch (ssh_session_is_known_server(session_.get())) {
-    case SSH_KNOWN_HOSTS_OK: enter(Phase::auth); return std::nullopt;
+    case SSH_KNOWN_HOSTS_OK:
+      enter(Phase::auth);
+      return std::nullopt;
     case SSH_KNOWN_HOSTS_CHANGED:
     case SSH_KNOWN_HOSTS_OTHER:
-      return fail("ssh.host_key_changed", ErrorKind::denied, "host key " + shown + " is not the one recorded in " + file);
+      return fail("ssh.host_key_changed", ErrorKind::denied,
+                  "host key " + shown + " is not the one recorded in " + file);
     case SSH_KNOWN_HOSTS_UNKNOWN:
     case SSH_KNOWN_HOSTS_NOT_FOUND:
       return fail("ssh.host_key_unknown", ErrorKind::denied, "host key " + shown + " is not in " + file);
     default:
-      return fail("ssh.host_key_unknown", ErrorKind::native, "host key " + shown + " could not be checked against " + file + ": " +
-                                                                 library_error(session_.get()));
+      return fail("ssh.host_key_unknown", ErrorKind::native,
+                  "host key " + shown + " could not be checked against " + file + ": " + library_error(session_.get()));
   }
 }
 
@@ -227,7 +253,8 @@ std::optional<Status> Login::authenticate() {
     return std::nullopt;
   }
   if (code == SSH_AUTH_ERROR && ssh_is_connected(session_.get()) == 0)
-    return fail("ssh.unreachable", ErrorKind::io, "authentication: connection lost (" + library_error(session_.get()) + ")");
+    return fail("ssh.unreachable", ErrorKind::io,
+                "authentication: connection lost (" + library_error(session_.get()) + ")");
   const std::string more = code == SSH_AUTH_PARTIAL ? "; the server wants a second factor" : "";
   return fail("ssh.permission_denied", ErrorKind::denied, "login refused for " + identity_->source + more);
 }

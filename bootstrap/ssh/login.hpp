@@ -1,6 +1,6 @@
 #pragma once
-/// From an address to an authenticated session: dial, handshake, host key against known_hosts, public key. Each phase has
-/// the inventory's connect timeout; a failure says which phase and carries a cause of the catalogue.
+/// From an address to an authenticated session: dial, handshake, host key against known_hosts, public key. Each phase
+/// has the inventory's connect timeout; a failure says which phase and carries a cause of the catalogue.
 #include <poll.h>
 
 #include <memory>
@@ -65,7 +65,8 @@ class Login {
   SshSession session_;
 };
 
-/// Lower-case "SHA256:…" fingerprint of the key the server showed, and its type: "ssh-ed25519 SHA256:…". Empty on error.
+/// Lower-case "SHA256:…" fingerprint of the key the server showed, and its type: "ssh-ed25519 SHA256:…". Empty on
+/// error.
 std::string host_key_text(ssh_session session);
 
 }  // namespace fabricgate::bootstrap

@@ -20,13 +20,17 @@ constexpr std::size_t jump_window = 8;
 /// Longest sleep of the loop: name lookups have no descriptor to wait on.
 constexpr double tick_s = 0.02, long_tick_s = 1;
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// One node: login, then its commands.
 class Talk {
  public:
   Talk(const Inventory& inventory, const Identity& identity, NodeJob job, Deadline overall)
-      : inventory_(inventory), job_(std::move(job)), overall_(overall),
+      : inventory_(inventory),
+        job_(std::move(job)),
+        overall_(overall),
         login_(inventory.ssh, &identity, inventory.nodes[job_.node].address) {
     outcome_.node = job_.node;
   }
@@ -34,7 +38,8 @@ class Talk {
   /// True when the session has ended.
   bool advance() {
     if (overall_.passed()) {
-      end(Error{ErrorKind::timeout, "ssh " + ssh_target(inventory_, job_.node) + ": no time left for this node", 0}, "");
+      end(Error{ErrorKind::timeout, "ssh " + ssh_target(inventory_, job_.node) + ": no time left for this node", 0},
+          "");
       return true;
     }
     if (!logged_in_ && !advance_login()) return ended_;
@@ -83,7 +88,8 @@ class Talk {
     auto result = exec_->advance();
     if (!result) return false;
     if (!*result) {
-      end(result->error(), result->error().kind == ErrorKind::io && ssh_is_connected(login_.session()) == 0 ? "ssh.unreachable" : "");
+      end(result->error(),
+          result->error().kind == ErrorKind::io && ssh_is_connected(login_.session()) == 0 ? "ssh.unreachable" : "");
       return false;
     }
     const CommandResult previous = std::move(*result).value();
@@ -100,7 +106,8 @@ class Talk {
     outcome_.status = error;
     exec_.reset();
     if (cause.empty()) return;
-    const char* expected = cause == "ssh.host_key_unknown" || cause == "ssh.host_key_changed" ? "the host key recorded in known_hosts"
+    const char* expected = cause == "ssh.host_key_unknown" || cause == "ssh.host_key_changed"
+                               ? "the host key recorded in known_hosts"
                            : cause == "ssh.sudo_refused" ? "sudo -n runs commands without a question"
                                                          : "SSH login with the key of the inventory";
     outcome_.finding = make_finding(cause, {.host = inventory_.nodes[job_.node].name}, expected, error.what);
@@ -118,8 +125,13 @@ class Talk {
 
 class Pool {
  public:
-  Pool(const Inventory& inventory, const Identity& identity, std::vector<NodeJob> jobs, Deadline deadline, const SessionDone& done)
-      : inventory_(inventory), identity_(identity), jobs_(std::move(jobs)), deadline_(deadline), done_(done),
+  Pool(const Inventory& inventory, const Identity& identity, std::vector<NodeJob> jobs, Deadline deadline,
+       const SessionDone& done)
+      : inventory_(inventory),
+        identity_(identity),
+        jobs_(std::move(jobs)),
+        deadline_(deadline),
+        done_(done),
         outcomes_(jobs_.size()) {}
 
   std::vector<SessionOutcome> hold() {
@@ -147,7 +159,8 @@ class Pool {
   void start() {
     const auto window = static_cast<std::size_t>(std::max(1, inventory_.ssh.window));
     const auto dialling = [&] {
-      return static_cast<std::size_t>(std::count_if(active_.begin(), active_.end(), [](auto& a) { return a.talk->dialling(); }));
+      return static_cast<std::size_t>(
+          std::count_if(active_.begin(), active_.end(), [](auto& a) { return a.talk->dialling(); }));
     };
     while (next_ < jobs_.size() && active_.size() < window) {
       if (!inventory_.ssh.jump.empty() && dialling() >= jump_window) return;
@@ -193,7 +206,8 @@ class Pool {
 std::string ssh_target(const Inventory& inventory, std::size_t node) {
   const std::string& address = inventory.nodes[node].address;
   const bool bracket = address.find(':') != std::string::npos;
-  return inventory.ssh.user + "@" + (bracket ? "[" + address + "]" : address) + ":" + std::to_string(inventory.ssh.port);
+  return inventory.ssh.user + "@" + (bracket ? "[" + address + "]" : address) + ":" +
+         std::to_string(inventory.ssh.port);
 }
 
 Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::vector<NodeJob> jobs, Deadline deadline,
@@ -202,7 +216,9 @@ Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::ve
     if (auto jump = parse_jump(inventory.ssh.jump); !jump) return jump.error();
   for (const NodeJob& job : jobs)
     if (job.node >= inventory.nodes.size())
-      return Error{ErrorKind::bug, "converse: node index " + std::to_string(job.node) + " of " + std::to_string(inventory.nodes.size()), 0};
+      return Error{ErrorKind::bug,
+                   "converse: node index " + std::to_string(job.node) + " of " + std::to_string(inventory.nodes.size()),
+                   0};
   const auto identity = load_identity(inventory.ssh);
   if (!identity) return identity.error();
   return Pool(inventory, *identity, std::move(jobs), deadline, done).hold();
@@ -233,13 +249,14 @@ Result<std::vector<Outcome>> run_on_nodes(const Inventory& inventory, std::vecto
     out.total_s = ended.total_s;
   };
   SessionDone session_done;
-  if (done) session_done = [&](const SessionOutcome& ended) {
-    Outcome copy;
-    for (const Outcome& out : outcomes)
-      if (out.node == ended.node) copy = out;
-    finish(copy, ended);
-    done(copy);
-  };
+  if (done)
+    session_done = [&](const SessionOutcome& ended) {
+      Outcome copy;
+      for (const Outcome& out : outcomes)
+        if (out.node == ended.node) copy = out;
+      finish(copy, ended);
+      done(copy);
+    };
   const auto sessions = converse(inventory, std::move(talks), deadline, session_done);
   if (!sessions) return sessions.error();
   for (std::size_t i = 0; i < outcomes.size(); ++i) finish(outcomes[i], (*sessions)[i]);

@@ -14,8 +14,10 @@ using testing::HasSubstr;
 
 class Pool : public SshdTest {
  protected:
-  Outcome run(std::vector<std::string> argv, std::string input = "", double timeout_s = 20, std::size_t max = 64 << 20) {
-    auto outcomes = run_on_nodes(inventory, {Job{0, std::move(argv), std::move(input), timeout_s, max}}, Deadline::in_seconds(60));
+  Outcome run(std::vector<std::string> argv, std::string input = "", double timeout_s = 20,
+              std::size_t max = 64 << 20) {
+    auto outcomes =
+        run_on_nodes(inventory, {Job{0, std::move(argv), std::move(input), timeout_s, max}}, Deadline::in_seconds(60));
     if (!outcomes) return {0, outcomes.error(), std::nullopt, 0, 0};
     return (*outcomes)[0];
   }
@@ -234,7 +236,8 @@ TEST_F(Pool, SmallWindowStillReachesEveryNode) {
 
 TEST_F(Pool, PassedDeadlineLeavesEveryNodeWithATimeout) {
   inventory.nodes.resize(3, inventory.nodes[0]);
-  const auto outcomes = run_on_nodes(inventory, {{0, {"true"}}, {1, {"true"}}, {2, {"true"}}}, Deadline::in_seconds(-1));
+  const auto outcomes =
+      run_on_nodes(inventory, {{0, {"true"}}, {1, {"true"}}, {2, {"true"}}}, Deadline::in_seconds(-1));
   ASSERT_TRUE(outcomes);
   for (const auto& outcome : *outcomes) {
     ASSERT_FALSE(outcome.result);

@@ -1,4 +1,5 @@
-// Reads the quoted form back with a reader of POSIX single quotes: the same bytes must come out, and nothing stays open.
+// Reads the quoted form back with a reader of POSIX single quotes: the same bytes must come out, and nothing stays
+// open.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -40,8 +40,9 @@ std::string joined(const std::vector<std::string>& arguments) {
 }
 
 TEST(Quote, ShellGivesBackWhatIsHardToQuote) {
-  const std::vector<std::string> hard{"", "plain", "a b", "it's", "''", "$(reboot)", "`id`", "\\", "a\nb", "\n", "*", "~root",
-                                      "A=b", "-n", "\"x\"", "!history", ";&|<>", "\xff\xfe", "#no comment", "{a,b}"};
+  const std::vector<std::string> hard{"",      "plain",    "a b",   "it's",     "''",          "$(reboot)", "`id`",
+                                      "\\",    "a\nb",     "\n",    "*",        "~root",       "A=b",       "-n",
+                                      "\"x\"", "!history", ";&|<>", "\xff\xfe", "#no comment", "{a,b}"};
   EXPECT_EQ(through_shell(hard), joined(hard));
 }
 
@@ -67,7 +68,9 @@ TEST(Quote, EmptyCommandIsRefused) {
   EXPECT_FALSE(quote_command({""}));
 }
 
-TEST(Quote, PlainWordsStayReadable) { EXPECT_EQ(*quote_command({"/bin/ls", "-l", "/tmp"}), "/bin/ls -l /tmp"); }
+TEST(Quote, PlainWordsStayReadable) {
+  EXPECT_EQ(*quote_command({"/bin/ls", "-l", "/tmp"}), "/bin/ls -l /tmp");
+}
 
 }  // namespace
 }  // namespace fabricgate::bootstrap

@@ -25,7 +25,8 @@ void keep(ScannedKey& key, ssh_session session) {
     key.known_hosts_line = raw;
     while (!key.known_hosts_line.empty() && key.known_hosts_line.back() == '\n') key.known_hosts_line.pop_back();
   }
-  if (key.known_hosts_line.empty()) key.status = Error{ErrorKind::native, "host key of " + key.address + " cannot be written down", 0};
+  if (key.known_hosts_line.empty())
+    key.status = Error{ErrorKind::native, "host key of " + key.address + " cannot be written down", 0};
 }
 
 void fail(ScannedKey& key, const Inventory& inventory, const Error& error) {
@@ -76,7 +77,8 @@ std::string host_and_type(const std::string& line) {
 std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline) {
   std::vector<ScannedKey> keys(inventory.nodes.size());
   std::vector<Look> looks;
-  const std::size_t limit = inventory.ssh.jump.empty() ? static_cast<std::size_t>(std::max(1, inventory.ssh.window)) : 8;
+  const std::size_t limit =
+      inventory.ssh.jump.empty() ? static_cast<std::size_t>(std::max(1, inventory.ssh.window)) : 8;
   for (std::size_t next = 0; next < keys.size() || !looks.empty();) {
     while (next < keys.size() && looks.size() < limit) {
       keys[next].node = next;
@@ -101,14 +103,16 @@ Result<int> add_known_hosts(const std::string& path, const std::vector<std::stri
     if (std::find(present.begin(), present.end(), line) != present.end()) continue;
     for (const std::string& other : present)
       if (!host_and_type(line).empty() && host_and_type(other) == host_and_type(line))
-        return Error{ErrorKind::denied, path + ": another key is recorded for " + host_and_type(line) +
-                                            "; verify the new one and replace that line by hand", 0};
+        return Error{ErrorKind::denied,
+                     path + ": another key is recorded for " + host_and_type(line) +
+                         "; verify the new one and replace that line by hand",
+                     0};
     content += line + "\n";
     present.push_back(line);
     ++added;
   }
   if (added == 0) return 0;
-  struct stat info{};
+  struct stat info {};
   const unsigned mode = ::stat(path.c_str(), &info) == 0 ? info.st_mode & 0777u : 0600u;
   if (auto status = write_file_atomic(path, content, mode); !status) return status.error();
   return added;

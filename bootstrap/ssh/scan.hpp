@@ -24,9 +24,9 @@ struct ScannedKey {
 /// One key per node (the type both sides prefer), in inventory order. Nothing is written.
 std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline);
 
-/// Adds the lines that are not in `path` yet, in one atomic replacement; makes the file (0600) when there is none. Returns
-/// how many were added. A line whose host and key type are there with another key is refused (kind denied): a changed key is
-/// replaced by a person, never by us.
+/// Adds the lines that are not in `path` yet, in one atomic replacement; makes the file (0600) when there is none.
+/// Returns how many were added. A line whose host and key type are there with another key is refused (kind denied): a
+/// changed key is replaced by a person, never by us.
 Result<int> add_known_hosts(const std::string& path, const std::vector<std::string>& lines);
 
 }  // namespace fabricgate::bootstrap

@@ -20,7 +20,9 @@
 
 namespace fabricgate::bootstrap {
 
-inline void shell(const std::string& line) { ASSERT_EQ(std::system(line.c_str()), 0) << line; }
+inline void shell(const std::string& line) {
+  ASSERT_EQ(std::system(line.c_str()), 0) << line;
+}
 
 /// A listening TCP socket on a free loopback port.
 struct Listener {
@@ -49,11 +51,17 @@ class SshdTest : public testing::Test {
     char name[] = "/tmp/fabricgate-ssh-XXXXXX";
     folder = ::mkdtemp(name);
     std::filesystem::create_directories("/run/sshd");
-    shell("cd " + folder + " && ssh-keygen -q -t ed25519 -N '' -f host && ssh-keygen -q -t ed25519 -N '' -f user && "
-          "ssh-keygen -q -t ed25519 -N '' -f other && ssh-keygen -q -t ed25519 -N secret -f locked && cp user.pub authorized");
+    shell("cd " + folder +
+          " && ssh-keygen -q -t ed25519 -N '' -f host && ssh-keygen -q -t ed25519 -N '' -f user && "
+          "ssh-keygen -q -t ed25519 -N '' -f other && ssh-keygen -q -t ed25519 -N secret -f locked && cp user.pub "
+          "authorized");
     start_sshd();
-    inventory.ssh = {.user = "root", .port = port, .key = folder + "/user", .known_hosts = folder + "/known_hosts",
-                     .connect_timeout_s = 5, .window = 64};
+    inventory.ssh = {.user = "root",
+                     .port = port,
+                     .key = folder + "/user",
+                     .known_hosts = folder + "/known_hosts",
+                     .connect_timeout_s = 5,
+                     .window = 64};
     inventory.nodes.resize(1);
     inventory.nodes[0].name = "alpha";
     inventory.nodes[0].address = "127.0.0.1";
@@ -71,15 +79,16 @@ class SshdTest : public testing::Test {
 
   void start_sshd() {
     port = Listener(0).port;
-    const std::string config = "Port " + std::to_string(port) + "\nListenAddress 127.0.0.1\nHostKey " + folder +
-                               "/host\nPidFile none\nAuthorizedKeysFile " + folder +
-                               "/authorized\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
-                               "MaxStartups 200\nMaxSessions 20\nPrintMotd no\nAllowTcpForwarding yes\n";
+    const std::string config =
+        "Port " + std::to_string(port) + "\nListenAddress 127.0.0.1\nHostKey " + folder +
+        "/host\nPidFile none\nAuthorizedKeysFile " + folder +
+        "/authorized\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
+        "MaxStartups 200\nMaxSessions 20\nPrintMotd no\nAllowTcpForwarding yes\n";
     ASSERT_TRUE(write_file_atomic(folder + "/config", config));
     sshd = ::fork();
     if (sshd == 0) {
-      ::execl("/usr/sbin/sshd", "/usr/sbin/sshd", "-D", "-E", (folder + "/sshd.log").c_str(), "-f", (folder + "/config").c_str(),
-              static_cast<char*>(nullptr));
+      ::execl("/usr/sbin/sshd", "/usr/sbin/sshd", "-D", "-E", (folder + "/sshd.log").c_str(), "-f",
+              (folder + "/config").c_str(), static_cast<char*>(nullptr));
       ::_exit(127);
     }
     ASSERT_TRUE(listening()) << "sshd did not start: " << *read_file(folder + "/sshd.log");
@@ -102,8 +111,8 @@ class SshdTest : public testing::Test {
 
   /// Records the key of file `key`.pub for the port of the inventory.
   void trust(const std::string& key = "host") {
-    shell("printf '[127.0.0.1]:" + std::to_string(inventory.ssh.port) + " ' > " + inventory.ssh.known_hosts + " && cut -d' ' -f1,2 " +
-          folder + "/" + key + ".pub >> " + inventory.ssh.known_hosts);
+    shell("printf '[127.0.0.1]:" + std::to_string(inventory.ssh.port) + " ' > " + inventory.ssh.known_hosts +
+          " && cut -d' ' -f1,2 " + folder + "/" + key + ".pub >> " + inventory.ssh.known_hosts);
   }
 
   std::string folder;

@@ -1,6 +1,6 @@
 #pragma once
-/// Files to and from nodes through exec channels (libssh's SFTP cannot be non-blocking). An upload is whole or absent at its
-/// final name; a fetched folder is whole or absent here.
+/// Files to and from nodes through exec channels (libssh's SFTP cannot be non-blocking). An upload is whole or absent
+/// at its final name; a fetched folder is whole or absent here.
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -25,8 +25,8 @@ Upload make_upload(std::shared_ptr<const std::string> content, std::string path,
 /// Reads a local file.
 Result<Upload> upload_of_file(const std::string& local, std::string path, unsigned mode);
 
-/// The command that takes the content on standard input: looks at free space, writes path.part.*, checks size and checksum,
-/// syncs, renames; makes missing folders (0755). The part file is removed whatever happens short of SIGKILL.
+/// The command that takes the content on standard input: looks at free space, writes path.part.*, checks size and
+/// checksum, syncs, renames; makes missing folders (0755). The part file is removed whatever happens short of SIGKILL.
 Command upload_command(const Upload& upload, double timeout_s);
 
 /// Nothing for success; else stage.disk_full, stage.upload_truncated, or stage.upload_failed.
@@ -48,18 +48,20 @@ struct TransferOutcome {
 };
 
 /// All files of a job in one session, in order; a failed file ends the job.
-Result<std::vector<TransferOutcome>> upload_to_nodes(const Inventory& inventory, std::vector<UploadJob> jobs, Deadline deadline);
+Result<std::vector<TransferOutcome>> upload_to_nodes(const Inventory& inventory, std::vector<UploadJob> jobs,
+                                                     Deadline deadline);
 
 struct FetchJob {
   std::size_t node = 0;
-  std::string remote_folder;                             ///< absolute
-  std::string local_folder;                              ///< replaced as a whole when the fetch succeeds
-  std::uint64_t max_bytes = std::uint64_t{1} << 30;      ///< of all files; more is an error
+  std::string remote_folder;                         ///< absolute
+  std::string local_folder;                          ///< replaced as a whole when the fetch succeeds
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of all files; more is an error
 };
 
-/// Regular files of the remote folder and its subfolders, streamed to disk. A missing remote folder is no error: `present`
-/// is false and nothing local is touched.
-Result<std::vector<TransferOutcome>> fetch_from_nodes(const Inventory& inventory, std::vector<FetchJob> jobs, Deadline deadline);
+/// Regular files of the remote folder and its subfolders, streamed to disk. A missing remote folder is no error:
+/// `present` is false and nothing local is touched.
+Result<std::vector<TransferOutcome>> fetch_from_nodes(const Inventory& inventory, std::vector<FetchJob> jobs,
+                                                      Deadline deadline);
 
 /// Reads the framed stream of the fetch command; text before its first frame (login banners) is dropped.
 class FetchReader {

@@ -71,7 +71,8 @@ TEST_F(Transfer, WrongChecksumLeavesTheOldFileAndNoPart) {
 TEST_F(Transfer, FileCutOnTheNodeIsTruncatedAndNeverInPlace) {
   fs::create_directory(folder + "/target");
   const std::string key = *read_file(folder + "/user.pub");
-  ASSERT_TRUE(write_file_atomic(folder + "/authorized", "command=\"ulimit -f 100; eval \\\"$SSH_ORIGINAL_COMMAND\\\"\" " + key));
+  ASSERT_TRUE(write_file_atomic(folder + "/authorized",
+                                "command=\"ulimit -f 100; eval \\\"$SSH_ORIGINAL_COMMAND\\\"\" " + key));
   const auto outcome = upload(make_upload(bytes(1 << 20), folder + "/target/file", 0644));
   ASSERT_TRUE(outcome.finding);
   EXPECT_EQ(outcome.finding->cause, "stage.upload_truncated");
@@ -81,7 +82,8 @@ TEST_F(Transfer, FileCutOnTheNodeIsTruncatedAndNeverInPlace) {
 TEST_F(Transfer, FullDiskIsSeenBeforeAnythingIsWritten) {
   const std::string small = folder + "/small";
   fs::create_directory(small);
-  if (std::system(("mount -t tmpfs -o size=1m tmpfs " + small).c_str()) != 0) GTEST_SKIP() << "cannot mount a small tmpfs";
+  if (std::system(("mount -t tmpfs -o size=1m tmpfs " + small).c_str()) != 0)
+    GTEST_SKIP() << "cannot mount a small tmpfs";
   const auto outcome = upload(make_upload(bytes(4 << 20), small + "/file", 0644));
   const auto left = entries(small);
   shell("umount " + small);
@@ -133,8 +135,9 @@ TEST_F(Transfer, FetchBeyondItsBoundLeavesNothing) {
 
 TEST_F(Transfer, NoiseOfLoginFilesDoesNotReachTheFiles) {
   const std::string key = *read_file(folder + "/user.pub");
-  ASSERT_TRUE(write_file_atomic(folder + "/authorized",
-                                "command=\"printf 'Welcome!\\nno newline at end'; eval \\\"$SSH_ORIGINAL_COMMAND\\\"\" " + key));
+  ASSERT_TRUE(write_file_atomic(
+      folder + "/authorized",
+      "command=\"printf 'Welcome!\\nno newline at end'; eval \\\"$SSH_ORIGINAL_COMMAND\\\"\" " + key));
   fs::create_directories(folder + "/remote");
   ASSERT_TRUE(write_file_atomic(folder + "/remote/a", "content"));
   const auto outcome = fetch(folder + "/remote");
@@ -179,7 +182,8 @@ class Reader : public testing::Test {
 
 TEST_F(Reader, ReadsTheSameFromSingleBytes) {
   FetchReader reader("k", folder, 100);
-  for (char c : std::string("noise\nk begin\nk file 3 ./a\nx\ny\nk file 0 ./b/c\n\nk end\n")) ASSERT_TRUE(reader.feed({&c, 1}));
+  for (char c : std::string("noise\nk begin\nk file 3 ./a\nx\ny\nk file 0 ./b/c\n\nk end\n"))
+    ASSERT_TRUE(reader.feed({&c, 1}));
   EXPECT_TRUE(reader.complete());
   EXPECT_EQ(*read_file(folder + "/a"), "x\ny");
   EXPECT_EQ(*read_file(folder + "/b/c"), "");

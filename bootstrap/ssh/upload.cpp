@@ -49,8 +49,8 @@ Result<Upload> upload_of_file(const std::string& local, std::string path, unsign
 }
 
 Command upload_command(const Upload& upload, double timeout_s) {
-  return Command{.argv = {"/bin/sh", "-c", script, "upload", upload.path, std::to_string(upload.content->size()), upload.sha256,
-                          fmt::format("{:04o}", upload.mode)},
+  return Command{.argv = {"/bin/sh", "-c", script, "upload", upload.path, std::to_string(upload.content->size()),
+                          upload.sha256, fmt::format("{:04o}", upload.mode)},
                  .input = upload.content,
                  .timeout_s = timeout_s,
                  .max_output = 65536};
@@ -62,16 +62,20 @@ std::optional<Finding> judge_upload(const CommandResult& result, const Upload& u
   const Subject subject{.host = host, .file = upload.path};
   switch (result.exit_code) {
     case exit_disk_full:
-      return make_finding("stage.disk_full", subject, fmt::format("{} bytes free", upload.content->size()), said(result.err));
-    case exit_truncated: return make_finding("stage.upload_truncated", subject, expected, said(result.err));
+      return make_finding("stage.disk_full", subject, fmt::format("{} bytes free", upload.content->size()),
+                          said(result.err));
+    case exit_truncated:
+      return make_finding("stage.upload_truncated", subject, expected, said(result.err));
     case exit_no_folder:
     case exit_rename:
     default:
-      return make_finding("stage.upload_failed", subject, expected, fmt::format("exit code {}: {}", result.exit_code, said(result.err)));
+      return make_finding("stage.upload_failed", subject, expected,
+                          fmt::format("exit code {}: {}", result.exit_code, said(result.err)));
   }
 }
 
-Result<std::vector<TransferOutcome>> upload_to_nodes(const Inventory& inventory, std::vector<UploadJob> jobs, Deadline deadline) {
+Result<std::vector<TransferOutcome>> upload_to_nodes(const Inventory& inventory, std::vector<UploadJob> jobs,
+                                                     Deadline deadline) {
   std::vector<TransferOutcome> outcomes(jobs.size());
   std::vector<NodeJob> talks;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
