@@ -9,11 +9,11 @@ extern const Step packages_step, modules_step, sysctl_step, memlock_step, networ
 /// Every file a step writes starts with this line, so that a person knows who wrote it.
 inline constexpr const char* file_header = "# written by fabricgate; changes are overwritten by the next stage\n";
 
-/// "install -m 0644 /dev/stdin PATH <<'EOF'" with the content: what a person would type for a written file.
-Action write_action(const std::string& path, const std::string& content);
+/// "install -D -m 0644 /dev/stdin PATH <<'EOF'" with the content: what a person would type for a written file.
+Action write_action(const std::string& path, const std::string& content, unsigned mode = 0644);
 
 /// Writes a file after a look at the free space; a full disk adds stage.disk_full to the context's findings.
-Status write_checked(StepContext& context, const std::string& path, const std::string& content);
+Status write_checked(StepContext& context, const std::string& path, const std::string& content, unsigned mode = 0644);
 
 /// Runs a command that must end with 0; otherwise the Error holds its last lines, and findings get stage.disk_full when
 /// the text says so.
@@ -22,7 +22,11 @@ Status run_checked(StepContext& context, const std::vector<std::string>& argumen
 /// The arguments as a person would type them in a shell.
 std::string shell_line(const std::vector<std::string>& arguments);
 
-/// "state" of JSON text members that may be absent.
+/// Interfaces no step may touch, each with the reason: they carry this SSH session, the default route or an address of
+/// the management network.
+std::map<std::string, std::string> protected_interfaces(Host& host, const Desired& desired);
+
+/// A text member of an object, empty when it is absent or no text.
 std::string text_of(const nlohmann::json& object, const char* key);
 
 }  // namespace fabricgate::bootstrap

@@ -2,6 +2,8 @@
 #include <cerrno>
 
 #include "bootstrap/steps/all.hpp"
+#include "inventory/observe/parse.hpp"
+#include "inventory/observe/readers.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
@@ -28,16 +30,17 @@ std::string last_lines(const std::string& text) {
 
 }  // namespace
 
-Action write_action(const std::string& path, const std::string& content) {
-  return {"install -D -m 0644 /dev/stdin " + shell_line({path}) + " <<'EOF'\n" + content + "EOF"};
+Action write_action(const std::string& path, const std::string& content, unsigned mode) {
+  return {std::string("install -D -m ") + (mode == 0600 ? "0600" : "0644") + " /dev/stdin " + shell_line({path}) +
+          " <<'EOF'\n" + content + "EOF"};
 }
 
-Status write_checked(StepContext& context, const std::string& path, const std::string& content) {
+Status write_checked(StepContext& context, const std::string& path, const std::string& content, unsigned mode) {
   if (auto space = context.host.free_bytes(path); space && *space < least_space) {
     add_disk_full(context, path, std::to_string(*space) + " bytes free");
     return error_from_errno("write " + path, ENOSPC);
   }
-  auto status = context.host.write(path, content, 0644);
+  auto status = context.host.write(path, content, mode);
   if (!status && (status.error().native == ENOSPC || status.error().native == EDQUOT))
     add_disk_full(context, path, status.error().what);
   return status;
@@ -67,6 +70,28 @@ std::string shell_line(const std::vector<std::string>& arguments) {
     for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
     out += '\'';
   }
+  return out;
+}
+
+std::map<std::string, std::string> protected_interfaces(Host& host, const Desired& desired) {
+  std::map<std::string, std::string> out;
+  if (auto addresses = host.addresses()) {
+    for (const InterfaceAddress& a : *addresses) {
+      const auto ip = parse_ipv4(a.address);
+      if (a.address == desired.management_address ||
+          (ip && desired.management.prefix > 0 && desired.management.contains(*ip)))
+        out[a.netdev] = "has the management address " + a.address;
+    }
+  }
+  if (auto routes = host.read("/proc/net/route")) {
+    for (const std::string& route : readers::parse_routes(*routes)) {
+      const auto words = readers::words_of(route);
+      const auto dev = std::find(words.begin(), words.end(), "dev");
+      if (words.front() == "default" && dev != words.end() && dev + 1 != words.end())
+        out[dev[1]] = "carries the default route";
+    }
+  }
+  if (const std::string ssh = readers::read_ssh_interface(host); !ssh.empty()) out[ssh] = "carries this SSH connection";
   return out;
 }
 

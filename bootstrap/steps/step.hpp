@@ -26,6 +26,7 @@ struct StepContext {
   Host& host;
   Deadline deadline;
   std::vector<Finding> findings = {};  ///< filled by `apply` when it fails for a reason of the catalogue
+  double lock_wait_s = 120;            ///< for a package manager's lock held by another process
 };
 
 /// A value, not a class; registered by one line in steps.cpp. `observe` returns what is now (JSON, kept in the

@@ -1,5 +1,7 @@
 /// Kernel settings: one drop-in read at boot, and the live value. A key of an interface that does not exist is left to
 /// the network step, which names the interface; the drop-in carries it for the day it appears.
+#include <algorithm>
+
 #include "bootstrap/steps/all.hpp"
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
@@ -26,26 +28,32 @@ bool valid_key(const std::string& key) {
          std::string::npos;
 }
 
-std::string wanted_file(const Desired& desired) {
+/// Keys of an interface that must not be touched were not observed and are left alone.
+std::string wanted_file(const Desired& desired, const json& observed) {
   std::string out = file_header;
-  for (const auto& [key, value] : desired.sysctl) out += key + " = " + folded(value) + "\n";
+  for (const auto& [key, value] : desired.sysctl)
+    if (observed.at("values").contains(key)) out += key + " = " + folded(value) + "\n";
   return out;
 }
 
-bool of_missing_rail(const Desired& desired, const std::string& key) {
-  for (const DesiredRail& rail : desired.rails) {
-    std::string name = rail.netdev;
-    for (char& c : name) c = c == '.' ? '/' : c;
-    if (key.rfind("net.ipv4.conf." + name + ".", 0) == 0 || key.rfind("net.ipv6.conf." + name + ".", 0) == 0)
-      return true;
-  }
-  return false;
+bool of_interface(const std::string& key, std::string name) {
+  for (char& c : name) c = c == '.' ? '/' : c;
+  return key.rfind("net.ipv4.conf." + name + ".", 0) == 0 || key.rfind("net.ipv6.conf." + name + ".", 0) == 0;
+}
+
+bool of_rail(const Desired& desired, const std::string& key) {
+  return std::any_of(desired.rails.begin(), desired.rails.end(),
+                     [&](const DesiredRail& rail) { return of_interface(key, rail.netdev); });
 }
 
 Result<json> observe_sysctl(StepContext& context) {
   json values = json::object();
+  const auto held = protected_interfaces(context.host, context.desired);
   for (const auto& [key, value] : context.desired.sysctl) {
     if (!valid_key(key)) return Error{ErrorKind::parse, "sysctl key '" + key + "' is not of the form a.b.c", 0};
+    const std::string& name = key;
+    if (std::any_of(held.begin(), held.end(), [&](const auto& entry) { return of_interface(name, entry.first); }))
+      continue;
     auto now = context.host.read(readers::sysctl_path(key));
     values[key] = now ? json(folded(*now)) : json();
   }
@@ -56,12 +64,13 @@ Result<json> observe_sysctl(StepContext& context) {
 StepPlan plan_sysctl(const Desired& desired, const json& observed) {
   StepPlan plan;
   if (!desired.manage.sysctl || desired.sysctl.empty()) return plan;
-  if (text_of(observed, "file") != wanted_file(desired))
-    plan.actions.push_back(write_action(drop_in, wanted_file(desired)));
+  if (text_of(observed, "file") != wanted_file(desired, observed))
+    plan.actions.push_back(write_action(drop_in, wanted_file(desired, observed)));
   for (const auto& [key, value] : desired.sysctl) {
+    if (!observed.at("values").contains(key)) continue;
     const json& now = observed.at("values").at(key);
     if (now.is_null()) {
-      if (!of_missing_rail(desired, key))
+      if (!of_rail(desired, key))
         plan.findings.push_back(make_finding("host.sysctl_missing",
                                              {.host = desired.node, .file = readers::sysctl_path(key)},
                                              key + " = " + value, "no such key"));
@@ -74,9 +83,10 @@ StepPlan plan_sysctl(const Desired& desired, const json& observed) {
 
 Status apply_sysctl(StepContext& context, const json& observed) {
   const Desired& desired = context.desired;
-  if (text_of(observed, "file") != wanted_file(desired))
-    if (auto status = write_checked(context, drop_in, wanted_file(desired)); !status) return status;
+  if (text_of(observed, "file") != wanted_file(desired, observed))
+    if (auto status = write_checked(context, drop_in, wanted_file(desired, observed)); !status) return status;
   for (const auto& [key, value] : desired.sysctl) {
+    if (!observed.at("values").contains(key)) continue;
     const json& now = observed.at("values").at(key);
     if (now.is_null() || now.get<std::string>() == folded(value)) continue;
     if (auto status = context.host.write_in_place(readers::sysctl_path(key), folded(value) + "\n"); !status)

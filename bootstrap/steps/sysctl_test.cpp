@@ -87,6 +87,14 @@ TEST(SysctlStep, AKeyThatLeavesProcSysIsRefused) {
   }
 }
 
+TEST(SysctlStep, SettingsOfTheInterfaceWeTalkOverAreLeftAlone) {
+  auto host = machine();
+  host->files["/proc/net/route"] = "ens1.5 00000000 0100000A 0003 0 0 0 00000000 0 0 0\n";
+  const auto plan = commands(plan_of(sysctl_step, desired(), *host));
+  ASSERT_EQ(plan.size(), 2u);
+  EXPECT_THAT(plan, ::testing::Each(::testing::Not(::testing::HasSubstr("ens1"))));
+}
+
 TEST(SysctlStep, WhatIsOnlyCheckedIsNotChanged) {
   auto host = machine();
   Desired wanted = desired();
