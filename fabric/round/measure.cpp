@@ -16,9 +16,9 @@ Status measure_latency(Channel& channel, const PathSetup& setup, PairSample& hal
                                 .stall_s = setup.order.stall_s,
                                 .peer = setup.peer(),
                                 .what = fmt::format("latency over {}", setup.path)};
-  if (!setup.is_a) return pong(channel, ping_pong, deadline);
+  if (!setup.is_a) return about(ping_pong.what, ping_pong.peer, pong(channel, ping_pong, deadline));
   auto latency = ping(channel, ping_pong, deadline);
-  if (!latency) return latency.error();
+  if (!latency) return about(ping_pong.what, ping_pong.peer, latency.error());
   half.latency_iterations = latency->iterations;
   half.latency_p50_s = latency->p50_s;
   half.latency_p99_s = latency->p99_s;

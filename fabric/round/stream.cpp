@@ -245,11 +245,11 @@ std::uint64_t stream_window(std::uint64_t bytes) {
 }
 
 Status stream_receive(Channel& channel, const StreamSetup& setup, DirectionSample& direction, Deadline deadline) {
-  return Receiver(channel, setup, direction).run(deadline);
+  return about(setup.what, setup.peer, Receiver(channel, setup, direction).run(deadline));
 }
 
 Status stream_send(Channel& channel, const StreamSetup& setup, Deadline deadline) {
-  return Sender(channel, setup).run(deadline);
+  return about(setup.what, setup.peer, Sender(channel, setup).run(deadline));
 }
 
 }  // namespace fabricgate::fabric

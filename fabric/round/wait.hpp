@@ -29,6 +29,12 @@ class Watch {
   std::string waiting_for_;
 };
 
+/// The error says what it was about, also when it comes from the engine.
+inline Status about(const std::string& what, const std::string& peer, const Status& status) {
+  if (status || status.error().what.rfind(what, 0) == 0) return status;
+  return status.error().with(fmt::format("{}, with {}", what, peer));
+}
+
 /// Progress until the transfer is not busy.
 inline Status finish(Channel& channel, const Transfer& transfer, Patience patience, const Watch& watch) {
   while (transfer.busy()) {

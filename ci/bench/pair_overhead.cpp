@@ -1,0 +1,113 @@
+// How much longer a round of the pair tier takes than moving its bytes at the rate it found: set-up, agreement,
+// latency, payload check, warm-up of the connection. Goal: at most 15 % at rounds of 1 s.
+//
+//   pair_overhead [RANKS [SECONDS [NETDEV,… [NAMESPACE_PREFIX]]]]
+//
+// Ranks are threads of this process. Without a prefix all are on one interface (default lo); with a prefix rank i
+// enters the network namespace PREFIXi (root only), with its own /sys, so that shaped rails can be measured.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <thread>
+
+#include "fabric/round/merge.hpp"
+#include "fabric/round/run.hpp"
+#include "fabric/thread_rendezvous.hpp"
+
+using namespace fabricgate;
+using namespace fabricgate::fabric;
+
+namespace {
+
+bool enter_namespace(const std::string& name) {
+  const int fd = ::open(("/run/netns/" + name).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 || ::unshare(CLONE_FS | CLONE_NEWNS) != 0 || ::setns(fd, CLONE_NEWNET) != 0) return false;
+  ::close(fd);
+  return ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("sysfs", "/sys", "sysfs", 0, nullptr) == 0;
+}
+
+RoundOrder make_order(int ranks, double seconds, const std::string& netdevs) {
+  RoundOrder order;
+  order.seconds = seconds;
+  for (int rank = 0; rank + 1 < ranks; rank += 2) {
+    PairTask task{.a_rank = rank, .b_rank = rank + 1, .a = fmt::format("n{}", rank), .b = fmt::format("n{}", rank + 1)};
+    std::istringstream list(netdevs);
+    for (std::string netdev; std::getline(list, netdev, ',');) {
+      task.rails.push_back({.name = netdev, .a_netdev = netdev, .b_netdev = netdev});
+    }
+    order.tasks.push_back(task);
+  }
+  return order;
+}
+
+double percent_over(double whole, double part) {
+  return (whole / part - 1) * 100;
+}
+
+double moved_bytes(const DirectionSample& direction) {
+  double bytes = 0;
+  for (const auto& point : direction.sweep) bytes += static_cast<double>(point.messages * point.bytes);
+  return bytes;
+}
+
+void print(const PairSample& sample) {
+  const auto rate = [](const DirectionSample& direction) {
+    return direction.sweep.empty() ? 0 : direction.sweep.back().bytes_per_s / 1e6;
+  };
+  fmt::print("{}-{} {}: {:.1f} / {:.1f} MB/s, half round trip p50 {:.1f} p99 {:.1f} us, {} checked, {} wrong{}{}{}\n",
+             sample.a, sample.b, sample.rail, rate(sample.a_to_b), rate(sample.b_to_a), sample.latency_p50_s * 1e6,
+             sample.latency_p99_s * 1e6, sample.a_to_b.payload_checked + sample.b_to_a.payload_checked,
+             sample.a_to_b.payload_errors + sample.b_to_a.payload_errors, sample.error, sample.a_to_b.error,
+             sample.b_to_a.error);
+  for (const auto& point : sample.a_to_b.sweep) {
+    fmt::print("    {:>8} bytes: {:.1f} MB/s, {} messages in {:.3f} s\n", point.bytes, point.bytes_per_s / 1e6,
+               point.messages, point.elapsed_s);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const int ranks = count > 1 ? std::atoi(arguments[1]) : 2;
+  const double seconds = count > 2 ? std::atof(arguments[2]) : 1;
+  const std::string netdevs = count > 3 ? arguments[3] : "lo", prefix = count > 4 ? arguments[4] : "";
+  const auto order = make_order(ranks, seconds, netdevs);
+  ThreadGroup group(ranks);
+  std::vector<std::optional<std::string>> texts(static_cast<std::size_t>(ranks));
+  std::vector<double> took(static_cast<std::size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      const auto index = static_cast<std::size_t>(rank);
+      ThreadRendezvous rendezvous(group, rank);
+      if (!prefix.empty() && !enter_namespace(prefix + std::to_string(rank + 1))) std::perror("namespace");
+      if (!all_gather(rendezvous, "", Deadline::in_seconds(10))) return;
+      const auto start = std::chrono::steady_clock::now();
+      texts[index] = halves_to_text(run_round(rendezvous, order));
+      took[index] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  double longest = 0;
+  for (const double one : took) longest = std::max(longest, one);
+  const auto samples = merge_round(order, texts);
+  for (const auto& sample : samples) print(sample);
+  const double stream = 2 * seconds;
+  fmt::print("round {:.3f} s (expected {:.3f} s), bytes on the wire {:.3f} s: {:.1f} % overhead (goal 15 %)\n", longest,
+             expected_seconds(order), stream, percent_over(longest, stream));
+  if (samples.empty() || samples[0].a_to_b.sweep.empty() || samples[0].b_to_a.sweep.empty()) return EXIT_FAILURE;
+  const auto& first = samples[0];
+  const double counted = moved_bytes(first.a_to_b) / first.a_to_b.sweep.back().bytes_per_s +
+                         moved_bytes(first.b_to_a) / first.b_to_a.sweep.back().bytes_per_s;
+  fmt::print("of which counted, at the rate found: {:.3f} s; warm-up and payload check on the wire: {:.3f} s\n",
+             counted, stream - counted);
+  return EXIT_SUCCESS;
+}
