@@ -241,7 +241,7 @@ class Sender {
 }  // namespace
 
 std::uint64_t stream_window(std::uint64_t bytes) {
-  return std::clamp<std::uint64_t>((2u << 20) / bytes, 4, 64);
+  return std::clamp<std::uint64_t>((1u << 20) / bytes, 4, 64);
 }
 
 Status stream_receive(Channel& channel, const StreamSetup& setup, DirectionSample& direction, Deadline deadline) {

@@ -32,7 +32,7 @@ struct StreamSetup {
   const RoundHooks* hooks = nullptr;
 };
 
-/// Messages in flight for a size: about 2 MiB, 4 to 64 messages.
+/// Messages in flight for a size: about 1 MiB, 4 to 64 messages.
 std::uint64_t stream_window(std::uint64_t bytes);
 
 /// Adds a SizePoint and the payload counts to `direction`. The error is that of the channel or kind timeout.
