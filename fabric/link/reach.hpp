@@ -13,10 +13,10 @@ namespace fabricgate::fabric {
 
 struct ReachQuestion {
   std::string from, from_rail, to, to_rail;  ///< copied into the answer
-  std::string netdev;        ///< local interface to ask on
-  std::uint32_t source = 0;  ///< its own address, host byte order
-  std::uint32_t target = 0;  ///< address asked for, host byte order
-  int mtu = 0;               ///< size of IP packet that must get through; 0: not asked
+  std::string netdev;                        ///< local interface to ask on
+  std::uint32_t source = 0;                  ///< its own address, host byte order
+  std::uint32_t target = 0;                  ///< address asked for, host byte order
+  int mtu = 0;                               ///< size of IP packet that must get through; 0: not asked
 };
 
 struct ReachOptions {

@@ -19,9 +19,9 @@ using PairRound = std::vector<NodePair>;
 
 struct Coverage {
   std::int64_t pairs_planned = 0, pairs_total = 0;
-  int nodes = 0;        ///< nodes that take part in at least one planned pair
+  int nodes = 0;  ///< nodes that take part in at least one planned pair
   int nodes_total = 0;
-  std::string text;     ///< "6 of 15 pairs in 2 rounds, 6 of 6 nodes, 4 pairs across leaves (1 of 1 leaf pairs), 2 inside"
+  std::string text;  ///< "6 of 15 pairs in 2 rounds, 6 of 6 nodes, 4 pairs across leaves (1 of 1 leaf pairs), 2 inside"
 
   /// Every pair of every node; only then may a READY be called complete.
   bool complete() const { return pairs_planned == pairs_total && nodes == nodes_total; }

@@ -22,8 +22,8 @@ struct PathResult {
   int rail = 0;          ///< index into Observation::rails
   PathClass result = PathClass::unmeasured;
   PairMode mode = PairMode::together;
-  float share = -1;      ///< measured bytes/s over the expected, -1 unknown
-  float loss = -1;       ///< share of segments sent again, -1 unknown
+  float share = -1;  ///< measured bytes/s over the expected, -1 unknown
+  float loss = -1;   ///< share of segments sent again, -1 unknown
 };
 
 /// Answers to "who has the address of (to, to_rail)?" asked on (from, from_rail). Questions not asked are left out.
@@ -36,11 +36,11 @@ struct ReachFact {
 /// What a node says of its own interface.
 struct RailFact {
   int node = 0, rail = 0;
-  bool down = false;       ///< absent, no carrier, or administratively down
-  int mtu = 0;             ///< as found, 0 unknown
-  int mtu_declared = 0;    ///< as the inventory says, 0 unknown
-  std::string mac;         ///< lower case, "" unknown
-  std::string netdev;      ///< for findings, "" unknown
+  bool down = false;     ///< absent, no carrier, or administratively down
+  int mtu = 0;           ///< as found, 0 unknown
+  int mtu_declared = 0;  ///< as the inventory says, 0 unknown
+  std::string mac;       ///< lower case, "" unknown
+  std::string netdev;    ///< for findings, "" unknown
 };
 
 struct Observation {
@@ -50,6 +50,7 @@ struct Observation {
   std::vector<ReachFact> reach;
   std::vector<RailFact> facts;
   std::vector<std::vector<std::string>> leaves;  ///< [node][rail], "" unknown; may be empty altogether
+  double share_floor = -1;                       ///< limit the classes were made with, for the texts; -1 unknown
 };
 
 enum class CulpritKind {
@@ -88,13 +89,13 @@ struct Culprit {
   CulpritKind kind = CulpritKind::unexplained;
   Effect effect = Effect::slow;
   std::vector<End> ends;
-  std::string leaf_a, leaf_b;         ///< kind between, "" unknown or "the rest"
-  std::vector<int> group_a, group_b;  ///< kind between: nodes of both sides
-  std::vector<DirectedPath> evidence; ///< the bad paths it explains, sorted
-  int contradicted = 0;               ///< good paths that should have been bad
-  double confidence = 0;              ///< 0 … 1; below 0.5 the finding is inconclusive
-  double share = -1;                  ///< median measured share of the evidence, -1 unknown
-  std::string text;                   ///< why, for the evidence of the finding
+  std::string leaf_a, leaf_b;          ///< kind between: both "" unknown or all leaves, b alone "" every other leaf
+  std::vector<int> group_a, group_b;   ///< kind between: nodes of both sides
+  std::vector<DirectedPath> evidence;  ///< the bad paths it explains, sorted
+  int contradicted = 0;                ///< good paths that should have been bad
+  double confidence = 0;               ///< 0 … 1; below 0.5 the finding is inconclusive
+  double share = -1;                   ///< median measured share of the evidence, -1 unknown
+  std::string text;                    ///< why, for the evidence of the finding
 };
 
 /// Explains every bad or unreachable path with the fewest culprits: each such path is in the evidence of at least one

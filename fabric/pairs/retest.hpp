@@ -16,8 +16,8 @@ struct Retest {
 using RetestRound = std::vector<Retest>;
 
 struct RetestLimits {
-  int max_rounds = 64;         ///< bound on the time spent
-  int pairs_per_suspect = 3;   ///< bad pairs repeated alone for one suspect rail of a node
+  int max_rounds = 64;        ///< bound on the time spent
+  int pairs_per_suspect = 3;  ///< bad pairs repeated alone for one suspect rail of a node
   int partners_per_suspect = 2;
 };
 

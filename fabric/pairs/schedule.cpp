@@ -1,8 +1,8 @@
-/// The circle method. Seat the nodes around a table: node n − 1 stays in the middle seat, the other n − 1 (n even) sit on a
-/// circle. In round r the middle plays the seat r, and the seats at equal distance left and right of r play each other:
-/// (r − k) with (r + k), modulo n − 1, for k = 1 … n/2 − 1. Turning by one seat per round lets every pair meet exactly
-/// once in n − 1 rounds, because r − k and r + k determine both r and k when n − 1 is odd. With odd n the middle is an
-/// empty chair, so that one node is idle in each of n rounds.
+/// The circle method. Seat the nodes around a table: node n − 1 stays in the middle seat, the other n − 1 (n even) sit
+/// on a circle. In round r the middle plays the seat r, and the seats at equal distance left and right of r play each
+/// other: (r − k) with (r + k), modulo n − 1, for k = 1 … n/2 − 1. Turning by one seat per round lets every pair meet
+/// exactly once in n − 1 rounds, because r − k and r + k determine both r and k when n − 1 is odd. With odd n the
+/// middle is an empty chair, so that one node is idle in each of n rounds.
 ///
 /// A limited schedule takes some of these rounds. What a set of rounds is worth (nodes seen, leaf pairs crossed, nodes
 /// with a pair across and a pair inside) never grows when other rounds are added, so that the greedy choice is within
@@ -43,10 +43,12 @@ std::vector<PairRound> circle_rounds(int nodes) {
 /// What the rounds chosen so far have reached.
 class Reached {
  public:
-  Reached(int nodes, const std::vector<std::string>& leaves) : seen_(nodes), inside_(nodes), across_(nodes), leaf_(nodes, -1) {
+  Reached(int nodes, const std::vector<std::string>& leaves)
+      : seen_(nodes), inside_(nodes), across_(nodes), leaf_(nodes, -1) {
     std::map<std::string, int> ids;
     for (int node = 0; node < nodes && node < static_cast<int>(leaves.size()); ++node) {
-      if (!leaves[node].empty()) leaf_[node] = ids.try_emplace(leaves[node], static_cast<int>(ids.size())).first->second;
+      if (!leaves[node].empty())
+        leaf_[node] = ids.try_emplace(leaves[node], static_cast<int>(ids.size())).first->second;
     }
   }
 

@@ -16,9 +16,10 @@ struct Schedule {
 /// odd n. Fewer than two nodes: no rounds.
 Schedule full_schedule(int nodes, const std::vector<std::string>& leaves = {});
 
-/// At most `max_rounds` rounds of the full schedule, chosen so that, in this order of weight, every node takes part, every
-/// pair of leaves is crossed, and every node has a pair across and a pair inside its leaf; then spread evenly. A limit
-/// of full length or more gives the full schedule; 0 or less gives no rounds. `leaves`: one per node, "" unknown, or empty.
+/// At most `max_rounds` rounds of the full schedule, chosen so that, in this order of weight, every node takes part,
+/// every pair of leaves is crossed, and every node has a pair across and a pair inside its leaf; then spread evenly. A
+/// limit of full length or more gives the full schedule; 0 or less gives no rounds. `leaves`: one per node, "" unknown,
+/// or empty.
 Schedule limited_schedule(int nodes, int max_rounds, const std::vector<std::string>& leaves = {});
 
 /// What one round costs: all pairs of a round run at the same time.

@@ -1,0 +1,15 @@
+#pragma once
+/// Step 8 of localise: many small culprits become the few parts they are.
+#include <vector>
+
+#include "fabric/pairs/path_table.hpp"
+
+namespace fabricgate::fabric {
+
+/// Effect, share and final confidence from the evidence; an effect that is certain already is kept.
+void describe(Culprit& culprit, const PathTable& table);
+
+/// tx + rx → rail, all rails → node, all leaf pairs of a leaf → its uplink, all rails of a pair, group or fabric → one.
+std::vector<Culprit> fold(std::vector<Culprit> culprits, const Observation& observation);
+
+}  // namespace fabricgate::fabric

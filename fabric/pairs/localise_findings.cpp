@@ -1,0 +1,239 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "fabric/pairs/coverage.hpp"
+#include "fabric/pairs/localise.hpp"
+#include "fabric/pairs/path_table.hpp"
+#include "results/host_range.hpp"
+
+namespace fabricgate::fabric {
+namespace {
+
+constexpr std::size_t max_evidence = 12;     // lines per finding; the count is in `found`
+constexpr double settled = 0.5;              // confidence below which nobody is blamed
+constexpr std::size_t contention_paths = 6;  // so many paths of one part slow together is more than noise
+
+const char* slow_cause(CulpritKind kind) {
+  switch (kind) {
+    case CulpritKind::node:
+      return "pair.node_slow";
+    case CulpritKind::rail:
+      return "pair.rail_slow";
+    case CulpritKind::direction:
+      return "pair.direction_slow";
+    case CulpritKind::between:
+      return "pair.between_leaves_slow";
+    case CulpritKind::fabric:
+      return "pair.fabric_slow";
+    default:
+      return "pair.slow";
+  }
+}
+
+/// Own MTU wrong and path MTU too small are two causes with two remedies.
+const char* mtu_cause(const Culprit& culprit, const Observation& observation) {
+  for (const RailFact& fact : observation.facts) {
+    const bool wrong = fact.mtu > 0 && fact.mtu_declared > 0 && fact.mtu != fact.mtu_declared;
+    if (wrong && culprit.ends[0].node == fact.node && culprit.ends[0].rail == fact.rail) return "mtu.not_as_declared";
+  }
+  return "pair.mtu_path";
+}
+
+const char* cause_of(const Culprit& culprit, const Observation& observation) {
+  if (culprit.kind == CulpritKind::unexplained) return "pair.unexplained";
+  if (culprit.kind == CulpritKind::crossed) return "pair.rails_crossed";
+  if (culprit.kind == CulpritKind::duplicate_address) return "pair.duplicate_address";
+  switch (culprit.effect) {
+    case Effect::unreachable:
+      return culprit.kind == CulpritKind::between ? "pair.between_leaves_unreachable" : "pair.unreachable";
+    case Effect::down:
+      return "link.down";
+    case Effect::mtu:
+      return mtu_cause(culprit, observation);
+    case Effect::loss:
+      return "pair.packet_loss";
+    case Effect::unstable:
+      return "pair.inconsistent";
+    case Effect::contention:
+      return "pair.contention";
+    default:
+      return slow_cause(culprit.kind);
+  }
+}
+
+std::string name(const std::vector<std::string>& names, int index) {
+  return index >= 0 && index < static_cast<int>(names.size()) ? names[index] : "";
+}
+
+std::string netdev_of(const Observation& observation, const End& end) {
+  for (const RailFact& fact : observation.facts) {
+    if (fact.node == end.node && fact.rail == end.rail) return fact.netdev;
+  }
+  return "";
+}
+
+Subject subject_of(const Culprit& culprit, const Observation& observation) {
+  Subject subject;
+  if (culprit.ends.empty()) return subject;
+  const End& end = culprit.ends[0];
+  subject.host = name(observation.nodes, end.node);
+  subject.rail = name(observation.rails, end.rail);
+  if (end.node >= 0) subject.netdev = netdev_of(observation, end);
+  if (end.way != Way::both && end.node >= 0) subject.direction = to_string(end.way);
+  for (const End& other : culprit.ends) {
+    if (other.node != end.node) subject.peer = name(observation.nodes, other.node);
+  }
+  if (culprit.kind == CulpritKind::pair) subject.netdev.clear();
+  return subject;
+}
+
+std::string hosts(const std::vector<int>& nodes, const Observation& observation) {
+  std::vector<std::string> names;
+  for (const int node : nodes) names.push_back(name(observation.nodes, node));
+  return fold_hosts(names);
+}
+
+std::string sides(const Culprit& culprit, const Observation& observation) {
+  const auto side = [&](const std::string& leaf, const std::vector<int>& nodes) {
+    return leaf.empty() ? hosts(nodes, observation) : fmt::format("{} ({})", leaf, hosts(nodes, observation));
+  };
+  if (culprit.group_b.empty()) return "all leaves of " + hosts(culprit.group_a, observation);
+  const char* arrow = culprit.ends[0].way == Way::both ? "and" : culprit.ends[0].way == Way::tx ? "towards" : "from";
+  const std::string rest = culprit.leaf_b.empty() && !culprit.leaf_a.empty() ? "every other leaf " : "";
+  return fmt::format("{} {} {}{}", side(culprit.leaf_a, culprit.group_a), arrow, rest,
+                     side(culprit.leaf_b, culprit.group_b));
+}
+
+std::string expected_text(const Culprit& culprit, const Observation& observation) {
+  switch (culprit.effect) {
+    case Effect::crossed:
+      return "each interface in the network of its own rail";
+    case Effect::duplicate:
+      return "one interface answers for the address";
+    case Effect::down:
+      return "link up";
+    case Effect::mtu:
+      break;
+    case Effect::unreachable:
+      return "peer reached on this rail";
+    case Effect::loss:
+      return "hardly any segment sent again";
+    default:
+      return observation.share_floor > 0
+                 ? fmt::format("at least {:.0f}% of the expected rate", observation.share_floor * 100)
+                 : std::string("rate within the limit");
+  }
+  for (const RailFact& fact : observation.facts) {
+    const bool mine = fact.node == culprit.ends[0].node && fact.rail == culprit.ends[0].rail;
+    if (mine && fact.mtu_declared > 0) return fmt::format("MTU {}", fact.mtu_declared);
+  }
+  return "frames of the declared MTU pass";
+}
+
+std::string found_text(const Culprit& culprit, const Observation& observation) {
+  std::set<NodePair> pairs;
+  for (const DirectedPath& path : culprit.evidence) {
+    pairs.insert({std::min(path.from, path.to), std::max(path.from, path.to)});
+  }
+  std::string text =
+      fmt::format("{}: {} paths of {} pairs", to_string(culprit.effect), culprit.evidence.size(), pairs.size());
+  if (culprit.share >= 0) text += fmt::format(", median {:.0f}% of the expected rate", culprit.share * 100);
+  if (culprit.kind == CulpritKind::between) text += ", between " + sides(culprit, observation);
+  if (culprit.contradicted > 0) text += fmt::format(", but {} paths of the same part are good", culprit.contradicted);
+  if (!culprit.text.empty()) text += "; " + culprit.text;
+  return text;
+}
+
+std::string path_text(const DirectedPath& path, const PathTable& table, const Observation& observation) {
+  const Cell& cell = table.at(path.rail, path.from, path.to);
+  std::string text = fmt::format("{} → {} {}: ", name(observation.nodes, path.from), name(observation.nodes, path.to),
+                                 name(observation.rails, path.rail));
+  if (cell.mtu) return text + "full-size frames do not pass";
+  if (cell.state == PathClass::unreachable) return text + "unreachable";
+  text += cell.share >= 0 ? fmt::format("{:.0f}%", cell.share * 100) : std::string("below the limit");
+  if (cell.loss > 0) text += fmt::format(", {:.2f}% sent again", cell.loss * 100);
+  return text + (cell.retested ? ", alone" : "");
+}
+
+Verdict verdict_of(const Culprit& culprit, Verdict by_catalogue) {
+  if (culprit.effect == Effect::contention) {
+    const bool one_part = culprit.kind != CulpritKind::pair && culprit.kind != CulpritKind::unexplained;
+    return one_part && culprit.evidence.size() >= contention_paths ? Verdict::inconclusive : Verdict::warn;
+  }
+  return culprit.confidence < settled ? Verdict::inconclusive : by_catalogue;
+}
+
+}  // namespace
+
+const char* to_string(CulpritKind kind) {
+  switch (kind) {
+    case CulpritKind::node:
+      return "node";
+    case CulpritKind::rail:
+      return "rail";
+    case CulpritKind::direction:
+      return "direction";
+    case CulpritKind::crossed:
+      return "crossed";
+    case CulpritKind::duplicate_address:
+      return "duplicate_address";
+    case CulpritKind::between:
+      return "between";
+    case CulpritKind::pair:
+      return "pair";
+    case CulpritKind::fabric:
+      return "fabric";
+    case CulpritKind::unexplained:
+      break;
+  }
+  return "unexplained";
+}
+
+const char* to_string(Way way) {
+  return way == Way::both ? "both" : way == Way::tx ? "tx" : "rx";
+}
+
+const char* to_string(Effect effect) {
+  switch (effect) {
+    case Effect::slow:
+      return "slow";
+    case Effect::unreachable:
+      return "unreachable";
+    case Effect::down:
+      return "down";
+    case Effect::mtu:
+      return "MTU";
+    case Effect::loss:
+      return "packet loss";
+    case Effect::unstable:
+      return "unstable";
+    case Effect::contention:
+      return "slow with others running, good alone";
+    case Effect::crossed:
+      return "crossed";
+    case Effect::duplicate:
+      break;
+  }
+  return "duplicate";
+}
+
+std::vector<Finding> findings(const std::vector<Culprit>& culprits, const Observation& observation) {
+  std::vector<Finding> out;
+  if (culprits.empty()) return out;
+  const PathTable table(observation);
+  for (const Culprit& culprit : culprits) {
+    Finding finding = make_finding(cause_of(culprit, observation), subject_of(culprit, observation),
+                                   expected_text(culprit, observation), found_text(culprit, observation));
+    finding.verdict = verdict_of(culprit, finding.verdict);
+    for (const DirectedPath& path : culprit.evidence) {
+      if (finding.evidence.size() == max_evidence) break;
+      finding.evidence.push_back({.text = path_text(path, table, observation)});
+    }
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
+}  // namespace fabricgate::fabric

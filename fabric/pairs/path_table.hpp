@@ -1,0 +1,64 @@
+#pragma once
+/// The measured paths of a run as one table: a cell per rail and direction, repeated measurements folded into one
+/// class.
+#include <vector>
+
+#include "fabric/pairs/localise.hpp"
+
+namespace fabricgate::fabric {
+
+struct Cell {
+  PathClass state = PathClass::unmeasured;
+  bool contention = false;  ///< bad with others running, good alone
+  bool unstable = false;    ///< repetitions of the same kind disagree, or good together and bad alone
+  bool mtu = false;         ///< frames of the declared MTU do not pass
+  bool retested = false;    ///< measured alone or with a partner
+  bool explained = false;   ///< a culprit has it as evidence
+  bool certain = false;     ///< … and that culprit needs no inference: the path says nothing about other parts
+  float share = -1, loss = -1;
+};
+
+class PathTable {
+ public:
+  /// Folds: what was measured alone outranks what was measured together; an ARP question without answer makes an
+  /// unmeasured path unreachable both ways; a failed full-size frame makes a path bad both ways.
+  explicit PathTable(const Observation& observation);
+
+  int nodes() const { return nodes_; }
+  int rails() const { return rails_; }
+  Cell& at(int rail, int from, int to) { return cells_[index(rail, from, to)]; }
+  const Cell& at(int rail, int from, int to) const { return cells_[index(rail, from, to)]; }
+  bool good(int rail, int from, int to) const { return at(rail, from, to).state == PathClass::good; }
+  bool bad(int rail, int from, int to) const {
+    const PathClass state = at(rail, from, to).state;
+    return state == PathClass::bad || state == PathClass::unreachable;
+  }
+  /// Bad and not yet explained.
+  bool open(int rail, int from, int to) const { return bad(rail, from, to) && !at(rail, from, to).explained; }
+
+  /// Marks the open paths that leave (tx), enter (rx) or touch (both) an interface as explained and returns them.
+  std::vector<DirectedPath> take(const End& end, bool certain = false);
+  /// The bad paths at an interface, explained or not.
+  std::vector<DirectedPath> bad_paths(const End& end) const;
+  int good_paths(const End& end) const;
+
+  /// The table of contention: its paths are the bad ones, real faults count as unmeasured.
+  PathTable contention_view() const;
+  bool any_open() const;
+
+ private:
+  struct Tally;
+
+  std::size_t index(int rail, int from, int to) const {
+    return (static_cast<std::size_t>(rail) * nodes_ + from) * nodes_ + to;
+  }
+  void fold(const Tally& tally, Cell& cell) const;
+  void add_reach(const Observation& observation);
+  template <class Visit>
+  void visit(const End& end, Visit&& visitor) const;
+
+  int nodes_ = 0, rails_ = 0;
+  std::vector<Cell> cells_;
+};
+
+}  // namespace fabricgate::fabric
