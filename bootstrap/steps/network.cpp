@@ -1,0 +1,113 @@
+/// Rails: up, MTU, address, connected route, live through `ip` and over a reboot through whichever manager owns the
+/// interface. The interface we are reached over is never touched.
+#include "bootstrap/steps/network.hpp"
+
+#include "bootstrap/steps/persistence.hpp"
+#include "inventory/observe/parse.hpp"
+#include "inventory/observe/readers.hpp"
+
+namespace fabricgate::bootstrap {
+namespace {
+
+using nlohmann::json;
+using readers::read_attribute;
+using readers::read_number;
+
+/// A name that cannot leave its folder or be taken for an option; the kernel itself allows little more.
+bool valid_netdev(const std::string& name) {
+  return !name.empty() && name.size() < 16 && name.front() != '-' && name != "." && name != ".." &&
+         name.find_first_of("/ \t\n:%'\"") == std::string::npos;
+}
+
+Result<json> observe_links(StepContext& context) {
+  json links = json::object();
+  for (const DesiredRail& rail : context.desired.rails) {
+    if (!valid_netdev(rail.netdev))
+      return Error{ErrorKind::parse, "rail " + rail.name + ": '" + rail.netdev + "' is not an interface name", 0};
+    const std::string folder = "/sys/class/net/" + rail.netdev;
+    if (!context.host.exists(folder + "/flags")) continue;
+    links[rail.netdev] = {{"up", (read_number(context.host, folder + "/flags", 0) & 1) == 1},
+                          {"mtu", read_number(context.host, folder + "/mtu", 0)},
+                          {"index", read_number(context.host, folder + "/ifindex", 0)}};
+  }
+  return links;
+}
+
+std::map<std::string, std::string> owners_of(const json& observed) {
+  return observed.at("owners").get<std::map<std::string, std::string>>();
+}
+
+void observe_persistence(StepContext& context, json& observed) {
+  observed["owners"] = json::object();
+  for (const auto& [netdev, link] : observed["links"].items())
+    if (may_touch(observed, netdev))
+      observed["owners"][netdev] = network_owner(context, netdev, link.at("index").get<int>());
+  observed["files"] = json::object();
+  for (const PersistentFile& file : persistent_files(context.desired, owners_of(observed)))
+    if (auto content = context.host.read(file.path)) observed["files"][file.path] = *content;
+}
+
+Result<json> observe_network(StepContext& context) {
+  if (!context.desired.manage.network) return json::object();
+  auto links = observe_links(context);
+  if (!links) return links.error();
+  auto addresses = context.host.addresses();
+  if (!addresses) return addresses.error();
+  json observed{{"links", *links}, {"addresses", json::array()}};
+  for (const InterfaceAddress& a : *addresses)
+    observed["addresses"].push_back({{"netdev", a.netdev}, {"address", a.address}, {"prefix", a.prefix}});
+  auto names = context.host.list("/sys/class/net");
+  observed["interfaces"] = names ? *names : std::vector<std::string>{};
+  auto routes = context.host.read("/proc/net/route");
+  observed["routes"] = routes ? readers::parse_routes(*routes) : std::vector<std::string>{};
+  observed["protected"] = protected_interfaces(context.host, context.desired);
+  observe_persistence(context, observed);
+  return observed;
+}
+
+/// Said only beside other work, so that it never makes a plan out of nothing.
+void note_unmanaged(const json& observed, StepPlan& plan) {
+  if (plan.actions.empty()) return;
+  for (const auto& [netdev, owner] : owners_of(observed))
+    if (owner == "none")
+      plan.actions.push_back({"# " + netdev + ": persistence not managed, no network manager owns it"});
+}
+
+StepPlan plan_network(const Desired& desired, const json& observed) {
+  StepPlan plan;
+  if (!desired.manage.network) return plan;
+  for (const PersistentFile& file : persistent_files(desired, owners_of(observed))) {
+    if (text_of(observed.at("files"), file.path.c_str()) == file.content) continue;
+    plan.actions.push_back(write_action(file.path, file.content, file.mode));
+    if (!file.reload.empty()) plan.actions.push_back({shell_line(file.reload)});
+  }
+  for (const auto& command : ip_commands(desired, observed, plan.findings))
+    plan.actions.push_back({shell_line(command)});
+  note_unmanaged(observed, plan);
+  return plan;
+}
+
+Status apply_network(StepContext& context, const json& observed) {
+  for (const PersistentFile& file : persistent_files(context.desired, owners_of(observed))) {
+    if (text_of(observed.at("files"), file.path.c_str()) == file.content) continue;
+    if (auto status = write_checked(context, file.path, file.content, file.mode); !status) return status;
+    if (file.reload.empty()) continue;
+    if (auto status = run_checked(context, file.reload); !status) return status;
+  }
+  std::vector<Finding> known;  // said by the plan already
+  Status first;
+  for (const auto& command : ip_commands(context.desired, observed, known)) {
+    const Status status = run_checked(context, command, 10);
+    // a secondary address disappears with its primary: gone is what was wanted
+    const bool gone = !status && command[2] == "del" &&
+                      status.error().what.find("Cannot assign requested address") != std::string::npos;
+    if (!status && !gone && first) first = status;
+  }
+  return first;
+}
+
+}  // namespace
+
+const Step network_step{"network", observe_network, plan_network, apply_network};
+
+}  // namespace fabricgate::bootstrap
