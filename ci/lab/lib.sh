@@ -115,7 +115,16 @@ in_node() {  # INDEX COMMAND…: in all of the node's namespaces, with a clean e
   pid=$(recorded_pid "$CLAIM/pids/boot-$i") || die "${NAMES[i]} is not running"
   nsenter --net="/run/netns/fg$ID-$i" --mount="/proc/$pid/ns/mnt" --uts="/proc/$pid/ns/uts" --ipc="/proc/$pid/ns/ipc" \
     --pid="/proc/$pid/ns/pid_for_children" -- \
-    env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "$@"
+    env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+    setpriv --bounding-set=-sys_module,-sys_time "$@"
+}
+
+write_known_hosts() {
+  local i key
+  for i in "${!NAMES[@]}"; do
+    key=$(cut -d' ' -f1,2 "$LAB/nodes/${NAMES[i]}/files/etc/ssh/ssh_host_ed25519_key.pub")
+    printf '%s %s\n' "${ADDRESSES[i]},[${ADDRESSES[i]}]:$PORT" "$key"
+  done >"$LAB/known_hosts.new" && mv "$LAB/known_hosts.new" "$LAB/known_hosts"
 }
 
 # Disk: a process in the node's own mount namespace keeps its root file system while the node is off.

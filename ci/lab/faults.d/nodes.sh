@@ -1,0 +1,76 @@
+# Faults of a node as a whole, and of the ranks that run on it.
+
+fault duplicate-hostname 'OTHER' "the node has OTHER's host name"
+fault disk-full          ''      'nothing can be written to /opt/fabricgate and /var/tmp'
+fault read-only-root     ''      'the disk is mounted read-only'
+fault launcher-missing   ''      "Open MPI's daemon on the node fails at once, so its ranks never start"
+fault node-vanish        '[SECONDS [PATTERN]]' 'power lost: links dead, all processes gone; mend boots it. With SECONDS as for rank-stop'
+fault rank-stop          '[SECONDS [PATTERN]]' 'SIGSTOP to the rank; waits up to SECONDS (30) for fabricgate-rank or fabricgate, or for a command line that matches PATTERN'
+fault rank-kill          '[SECONDS [PATTERN]]' 'SIGKILL to the rank; waits as rank-stop does'
+
+break_duplicate_hostname() { set_hostname "$1" "${NAMES[$2]}"; }
+mend_duplicate_hostname() { set_hostname "$1" "${NAMES[$1]}"; }
+set_hostname() { in_node "$1" sh -c 'hostname "$1" && echo "$1" >/etc/hostname' - "$2"; }
+
+break_disk_full() { in_node "$1" sh -c 'cat /dev/zero >/var/tmp/.lab-fill 2>/dev/null; test -s /var/tmp/.lab-fill'; }
+mend_disk_full() { in_node "$1" rm -f /var/tmp/.lab-fill; }
+
+remount() { in_node "$1" sh -c 'for path in / /root /opt/fabricgate /var/tmp; do mount -o "remount,bind,$1" $path; done' - "$2"; }
+break_read_only_root() { remount "$1" ro; }
+mend_read_only_root() { remount "$1" rw; }
+
+break_launcher_missing() {
+  in_node "$1" sh -c 'for file in orted prted; do
+    path=$(command -v $file) && mount --bind /bin/false "$(readlink -f "$path")"; done; ! orted 2>/dev/null'
+}
+mend_launcher_missing() {
+  in_node "$1" sh -c 'for file in orted prted; do path=$(command -v $file) && umount "$(readlink -f "$path")"; done; true'
+}
+
+links() {  # NODE up|down: the far ends of its cables
+  local r
+  in_switch ip link set "n$1m" "$2"
+  for r in "${!RAILS[@]}"; do in_switch ip link set "n$1r$r" "$2"; done
+}
+break_node_vanish() {
+  if (( $# > 1 )); then await_ranks "$@" >/dev/null || return; fi
+  links "$1" down  # first, so that no FIN or RST gets out
+  end_recorded "$CLAIM/pids/boot-$1"
+}
+mend_node_vanish() {
+  end_recorded "$CLAIM/pids/boot-$1"
+  links "$1" up
+  boot_node "$1"
+  wait_until 20 ssh_answers "$1"
+}
+
+# NODE [SECONDS [PATTERN]]: prints "pid starttime" of each such process, as the node numbers them.
+await_ranks() {
+  in_node "$1" bash -c '
+    while (( SECONDS <= $1 )); do
+      found=
+      for folder in /proc/[0-9]*; do
+        pid=${folder#/proc/}
+        (( pid != 1 && pid != $$ )) || continue
+        { read -r name <$folder/comm && mapfile -d "" words <$folder/cmdline && stat=$(<$folder/stat); } 2>/dev/null || continue
+        fields=(${stat##*) })
+        if [[ -n $2 ]]; then [[ "${words[*]}" =~ $2 ]] || continue
+        else [[ $name = fabricgate-rank || $name = fabricgate ]] || continue; fi
+        [[ ${fields[0]} = Z ]] || { echo "$pid ${fields[19]}"; found=yes; }
+      done
+      [[ -z $found ]] || exit 0
+      sleep 0.02
+    done
+    exit 1' - "${2:-30}" "${3-}" || { echo "ci/lab/break: no such process on ${NAMES[$1]} in ${2:-30} s" >&2; return 1; }
+}
+signal_ranks() {  # NODE SIGNAL <pairs
+  in_node "$1" bash -c 'while read -r pid start; do
+      stat=$(<"/proc/$pid/stat") || continue
+      fields=(${stat##*) })
+      [[ ${fields[19]} != "$start" ]] || kill -"$1" "$pid"
+    done 2>/dev/null; true' - "$2"
+}
+break_rank_stop() { await_ranks "$@" >"$BEFORE" && signal_ranks "$1" STOP <"$BEFORE"; }
+mend_rank_stop() { signal_ranks "$1" CONT <"$BEFORE"; }
+break_rank_kill() { await_ranks "$@" >"$BEFORE" && signal_ranks "$1" KILL <"$BEFORE"; }
+mend_rank_kill() { :; }

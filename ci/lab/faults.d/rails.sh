@@ -1,0 +1,101 @@
+# Faults of rails: cables, ports, switches. A function break_X gets the node's index, then the arguments of the table.
+source "$HERE/network.sh"
+
+fault rail-half        'RAIL'          'the rail runs at half its rate, both directions'
+fault rail-half-tx     'RAIL'          'half the rate for what the node sends'
+fault rail-half-rx     'RAIL'          'half the rate for what the node receives'
+fault rail-down        'RAIL'          'no carrier: the far end of the cable is down'
+fault rail-admin-down  'RAIL'          'the interface is set down on the node'
+fault mtu-1500         'RAIL'          'the interface has MTU 1500'
+fault mtu-path         'RAIL'          'the interface shows its MTU, the switch port drops frames over 1500'
+fault loss             'RAIL PERCENT'  'frames are lost at random, both directions'
+fault loss-tx          'RAIL PERCENT'  'frames that the node sends are lost at random'
+fault loss-rx          'RAIL PERCENT'  'frames to the node are lost at random'
+fault crossed          ''              'the cables of rail 0 and rail 1 are swapped'
+fault crossed-between  'OTHER'         'the cables of rail 0 of NODE and rail 1 of OTHER are swapped'
+fault duplicate-address 'RAIL OTHER'   "the node has OTHER's address on the rail instead of its own"
+fault uplink-slow      'RAIL [PERCENT]' "the link between the rail's two switches has that share of its rate, default 10 (up --leaves 2)"
+
+send_rate() { shaper "${RAILS[$2]}" "$3" | in_net "$1" tc -batch -; }    # NODE RAIL KBIT
+receive_rate() { shaper "n$1r$2" "$3" | in_switch tc -batch -; }
+
+break_rail_half() { break_rail_half_tx "$@" && break_rail_half_rx "$@"; }
+mend_rail_half() { mend_rail_half_tx "$@" && mend_rail_half_rx "$@"; }
+break_rail_half_tx() { send_rate "$1" "$2" $(( RATES[$2] * 500 )); }
+mend_rail_half_tx() { send_rate "$1" "$2" $(( RATES[$2] * 1000 )); }
+break_rail_half_rx() { receive_rate "$1" "$2" $(( RATES[$2] * 500 )); }
+mend_rail_half_rx() { receive_rate "$1" "$2" $(( RATES[$2] * 1000 )); }
+
+break_rail_down() { in_switch ip link set "n$1r$2" down; }
+mend_rail_down() { in_switch ip link set "n$1r$2" up; }
+break_rail_admin_down() { in_net "$1" ip link set "${RAILS[$2]}" down; }
+mend_rail_admin_down() { in_net "$1" ip link set "${RAILS[$2]}" up; }
+
+break_mtu_1500() {
+  in_net "$1" ip -o link show "${RAILS[$2]}" | sed 's/.* mtu \([0-9]*\) .*/\1/' >"$BEFORE"
+  in_net "$1" ip link set "${RAILS[$2]}" mtu 1500
+}
+mend_mtu_1500() { in_net "$1" ip link set "${RAILS[$2]}" mtu "$(<"$BEFORE")"; }
+
+# TABLE RULE…: frames that a rule matches are dropped by the switch; shapers and interfaces stay as they are.
+drop_frames() {
+  local table=$1 rule; shift
+  { echo "table bridge $table { chain c { type filter hook forward priority 0;"
+    for rule; do echo "$rule drop;"; done; echo '} }'; } | in_switch nft -f -
+}
+forward_frames() { in_switch nft delete table bridge "$1"; }
+
+break_mtu_path() { drop_frames "mtu_n$1r$2" "iifname n$1r$2 meta length > 1500" "oifname n$1r$2 meta length > 1500"; }
+mend_mtu_path() { forward_frames "mtu_n$1r$2"; }
+
+# NODE RAIL PERCENT TABLE IN OUT. Where the kernel's nft draws no random numbers netem is put under the shapers.
+lose() {
+  local share rules=()
+  [[ $3 =~ ^[0-9]+(\.[0-9]+)?$ ]] || usage_error "PERCENT is a number, not '$3'"
+  share=$(awk "BEGIN { printf \"%d\", $3 * 1000 }")
+  (( share > 0 && share <= 100000 )) || usage_error "PERCENT is above 0 and at most 100, not '$3'"
+  [[ -z $5 ]] || rules+=("iifname n$1r$2 numgen random mod 100000 < $share")
+  [[ -z $6 ]] || rules+=("oifname n$1r$2 numgen random mod 100000 < $share")
+  drop_frames "$4_n$1r$2" "${rules[@]}" 2>"$BEFORE" && return
+  [[ -z $5 ]] || in_net "$1" tc qdisc replace dev "${RAILS[$2]}" parent 1:1 netem loss "$3%" limit 10000 || return
+  [[ -z $6 ]] || in_switch tc qdisc replace dev "n$1r$2" parent 1:1 netem loss "$3%" limit 10000
+}
+unlose() {  # NODE RAIL TABLE
+  forward_frames "$3_n$1r$2" 2>/dev/null && return
+  in_net "$1" tc qdisc del dev "${RAILS[$2]}" parent 1:1 2>/dev/null
+  in_switch tc qdisc del dev "n$1r$2" parent 1:1 2>/dev/null
+  return 0
+}
+break_loss() { lose "$1" "$2" "$3" loss yes yes; }
+mend_loss() { unlose "$1" "$2" loss; }
+break_loss_tx() { lose "$1" "$2" "$3" losstx yes ''; }
+mend_loss_tx() { unlose "$1" "$2" losstx; }
+break_loss_rx() { lose "$1" "$2" "$3" lossrx '' yes; }
+mend_loss_rx() { unlose "$1" "$2" lossrx; }
+
+plug() { in_switch ip link set "n$1r$2" master "$3"; }  # NODE RAIL BRIDGE
+break_crossed() { plug "$1" 0 "$(rail_bridge "$1" 1)" && plug "$1" 1 "$(rail_bridge "$1" 0)"; }
+mend_crossed() { plug "$1" 0 "$(rail_bridge "$1" 0)" && plug "$1" 1 "$(rail_bridge "$1" 1)"; }
+break_crossed_between() { plug "$1" 0 "$(rail_bridge "$2" 1)" && plug "$2" 1 "$(rail_bridge "$1" 0)"; }
+mend_crossed_between() { plug "$1" 0 "$(rail_bridge "$1" 0)" && plug "$2" 1 "$(rail_bridge "$2" 1)"; }
+
+break_duplicate_address() {
+  in_net "$1" ip -o -4 addr show dev "${RAILS[$2]}" | awk '{ print $4 }' >"$BEFORE"
+  in_net "$1" ip addr flush dev "${RAILS[$2]}"
+  in_net "$1" ip addr add "${RAIL_ADDRESS[$2 * COUNT + $3]}/24" dev "${RAILS[$2]}"
+}
+mend_duplicate_address() {
+  local address
+  in_net "$1" ip addr flush dev "${RAILS[$2]}"
+  for address in $(<"$BEFORE"); do in_net "$1" ip addr add "$address" dev "${RAILS[$2]}"; done
+}
+
+set_uplink() {  # RAIL KBIT
+  { shaper "up${1}a" "$2"; shaper "up${1}b" "$2"; } | in_switch tc -batch -
+}
+break_uplink_slow() {
+  [[ $LEAVES = 2 ]] || usage_error "this lab has one switch per rail; uplink-slow needs ci/lab/up --leaves 2"
+  [[ ${3-10} =~ ^[0-9]+$ ]] && (( ${3-10} > 0 && ${3-10} <= 100 )) || usage_error "PERCENT is 1 to 100, not '$3'"
+  set_uplink "$2" $(( $(uplink_kbit "$2") * ${3-10} / 100 ))
+}
+mend_uplink_slow() { set_uplink "$2" "$(uplink_kbit "$2")"; }
