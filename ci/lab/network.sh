@@ -72,6 +72,8 @@ plug_node() {  # INDEX
       echo "link set $device mtu $([[ -n $staged ]] && echo "$MTU" || echo 1500) up"
     done
   } | in_net "$i" ip -batch -
+  # Linux answers ARP for any of its addresses on any interface, so a crossed rail would half work; staging sees to that.
+  [[ -z $staged ]] || in_net "$i" sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
   for r in "${!RAILS[@]}"; do
     in_net "$i" ethtool -K "${RAILS[r]}" tso off gso off >/dev/null
     in_switch ethtool -K "n${i}r$r" tso off gso off >/dev/null

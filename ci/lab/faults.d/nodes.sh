@@ -21,7 +21,7 @@ mend_read_only_root() { remount "$1" rw; }
 
 break_launcher_missing() {
   in_node "$1" sh -c 'for file in orted prted; do
-    path=$(command -v $file) && mount --bind /bin/false "$(readlink -f "$path")"; done; ! orted 2>/dev/null'
+    path=$(command -v $file) && mount --bind /bin/false "$(readlink -f "$path")"; done; true'
 }
 mend_launcher_missing() {
   in_node "$1" sh -c 'for file in orted prted; do path=$(command -v $file) && umount "$(readlink -f "$path")"; done; true'

@@ -39,9 +39,9 @@ mend_mtu_1500() { in_net "$1" ip link set "${RAILS[$2]}" mtu "$(<"$BEFORE")"; }
 
 # TABLE RULE…: frames that a rule matches are dropped by the switch; shapers and interfaces stay as they are.
 drop_frames() {
-  local table=$1 rule; shift
-  { echo "table bridge $table { chain c { type filter hook forward priority 0;"
-    for rule; do echo "$rule drop;"; done; echo '} }'; } | in_switch nft -f -
+  local table=$1; shift
+  { echo "table bridge $table { chain c { type filter hook forward priority 0"
+    printf '%s drop\n' "$@"; echo '}'; echo '}'; } | in_switch nft -f -
 }
 forward_frames() { in_switch nft delete table bridge "$1"; }
 

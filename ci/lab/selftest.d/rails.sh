@@ -1,0 +1,73 @@
+# Every fault of rails: its effect, that other rails do not feel it, and that mend takes it away.
+check 'the last rail is used as an unharmed one' test ${#RAILS[@]} -ge 2
+
+break_ "$A" rail-half 0
+check 'rail-half sends half' share 0 1 0 45 51
+check 'rail-half receives half' share 1 0 0 45 51
+check 'rail-half leaves rail 1' share 0 1 1 95 101
+mend_ "$A" rail-half
+break_ "$A" rail-half-tx 0
+check 'rail-half-tx sends half' share 0 1 0 45 51
+check 'rail-half-tx receives all' share 1 0 0 95 101
+mend_ "$A"
+break_ "$A" rail-half-rx 1
+check 'rail-half-rx sends all' share 0 1 1 95 101
+check 'rail-half-rx receives half' share 1 0 1 45 51
+mend_ "$A" rail-half-rx
+check 'mended' share 1 0 1 95 101
+
+link_shows() { in_net 0 ip link show "${RAILS[$1]}" | grep -q "$2"; }
+break_ "$A" rail-down 0
+check 'rail-down: no carrier' link_shows 0 NO-CARRIER
+mend_ "$A" rail-down
+break_ "$A" rail-admin-down 0
+check 'rail-admin-down: not up' not link_shows 0 '[<,]UP[,>]'
+mend_ "$A" rail-admin-down
+check 'rail 0 is back' arrive 0 1 0 100 20 20 20
+break_ "$A" mtu-1500 0
+check 'mtu-1500' link_shows 0 'mtu 1500 '
+mend_ "$A" mtu-1500
+check 'MTU is back' link_shows 0 "mtu $MTU "
+break_ "$A" mtu-path 0
+check 'mtu-path: shows its MTU' link_shows 0 "mtu $MTU "
+check 'mtu-path: passes 1500' arrive 0 1 0 1500 20 20 20
+check 'mtu-path: drops 1501' arrive 0 1 0 1501 20 0 0
+check 'mtu-path: other direction too' arrive 1 0 0 "$MTU" 20 0 0
+mend_ "$A" mtu-path
+check 'mtu-path mended' arrive 0 1 0 "$MTU" 20 20 20
+
+break_ "$A" loss 0 20
+check 'loss sending' arrive 0 1 0 100 500 300 460
+check 'loss receiving' arrive 1 0 0 100 500 300 460
+check 'loss leaves others' arrive 1 2 0 100 100 100 100
+mend_ "$A" loss
+break_ "$A" loss-tx 0 20
+check 'loss-tx sending' arrive 0 1 0 100 500 300 460
+check 'loss-tx not receiving' arrive 1 0 0 100 100 100 100
+mend_ "$A"
+break_ "$A" loss-rx 0 20
+check 'loss-rx not sending' arrive 0 1 0 100 100 100 100
+check 'loss-rx receiving' arrive 1 0 0 100 500 300 460
+mend_ "$A"
+
+# A neighbour that was learnt would hide nothing here: other cables, other bridges.
+break_ "$A" crossed
+check 'crossed: rail 0 reaches no one' arrive 0 1 0 100 5 0 0
+check 'crossed: rail 1 neither' arrive 0 1 1 100 5 0 0
+mend_ "$A" crossed
+check 'crossed mended' arrive 0 1 0 100 5 5 5
+break_ "$A" crossed-between "$B"
+check 'crossed-between: rail 0 of the one' arrive 0 2 0 100 5 0 0
+check 'crossed-between: rail 1 of the other' arrive 1 2 1 100 5 0 0
+check 'crossed-between: rail 1 of the one stays' arrive 0 2 1 100 5 5 5
+mend_ "$A" crossed-between
+check 'crossed-between mended' arrive 1 2 1 100 5 5 5
+
+has_address() { in_net "$1" ip -4 addr show "${RAILS[$2]}" | grep -qF " ${RAIL_ADDRESS[$2 * COUNT + $3]}/"; }
+break_ "$A" duplicate-address 0 "$B"
+check 'duplicate-address' has_address 0 0 1
+check 'duplicate-address: own one is gone' not has_address 0 0 0
+mend_ "$A" duplicate-address
+check 'address is back' has_address 0 0 0
+check 'only that' not has_address 0 0 1
+check 'uplink-slow needs two switches' not "$HERE/break" "$A" uplink-slow 0
