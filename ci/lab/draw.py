@@ -24,6 +24,8 @@ INTERFACES = [  # (management, possible rails)
     ("eno8303", ["enp26s0f0np0", "enp60s0f1np1", "enp188s0np0", "enp9s0np0"]),
     ("mgmt0", ["rdma0", "rdma1", "rdma4", "rdma7"]),
 ]
+WORDS = ("noether meitner galois erdos cauchy hypatia agnesi lagrange riemann sophie banach hilbert cantor goedel ampere "
+         "henry-7 ohm-2 weber-3 siemens-4 franklin").split()
 
 
 def host_names(rng, count):
@@ -40,7 +42,7 @@ def host_names(rng, count):
     if style == 3:
         return [f"dgx-a{rng.randint(1, 4)}-{n}" for n in range(start, start + count)]
     if style == 4:
-        return rng.sample(["ada", "bohr", "curie", "dirac", "erdos", "fermi", "gauss", "hertz"], count)
+        return rng.sample(WORDS, count)
     return [f"c{n:04d}-hpc" for n in sorted(rng.sample(range(1, 2000), count))]
 
 

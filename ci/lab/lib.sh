@@ -5,8 +5,7 @@
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 REPO=$(cd "$HERE/../.." && pwd)
 CLAIMS=/run/fabricgate-lab
-LAB=${FABRICGATE_LAB:-$REPO/.lab}
-[[ $LAB = /* ]] || LAB=$PWD/$LAB
+LAB=$(realpath -m -- "${FABRICGATE_LAB:-$REPO/.lab}")
 
 die() { echo "ci/lab: $1" >&2; exit "${2:-1}"; }
 usage_error() { die "$1" 64; }

@@ -25,7 +25,7 @@ mount --bind /run/boot_id /proc/sys/kernel/random/boot_id
 hostname "$name"
 mkdir -p /run/sshd /run/lock
 ulimit -l "$memlock"
-/usr/sbin/sshd -E /var/log/sshd.log
+/usr/sbin/sshd -E /run/sshd.log
 set +e
 trap : CHLD  # bash reaps what the node's processes leave behind
 while :; do sleep infinity & wait $!; done

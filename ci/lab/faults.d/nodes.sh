@@ -15,8 +15,9 @@ set_hostname() { in_node "$1" sh -c 'hostname "$1" && echo "$1" >/etc/hostname' 
 break_disk_full() { in_node "$1" sh -c 'cat /dev/zero >/var/tmp/.lab-fill 2>/dev/null; test -s /var/tmp/.lab-fill'; }
 mend_disk_full() { in_node "$1" rm -f /var/tmp/.lab-fill; }
 
-remount() { in_node "$1" sh -c 'for path in / /root /opt/fabricgate /var/tmp; do mount -o "remount,bind,$1" $path; done' - "$2"; }
-break_read_only_root() { remount "$1" ro; }
+# Fails while something on the node has a file of the disk open for writing.
+remount() { in_node "$1" sh -c 'for path in / /root /opt/fabricgate /var/tmp; do mount -o "remount,bind,$1" $path || exit; done' - "$2"; }
+break_read_only_root() { remount "$1" ro || { remount "$1" rw; return 1; }; }
 mend_read_only_root() { remount "$1" rw; }
 
 break_launcher_missing() {

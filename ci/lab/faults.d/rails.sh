@@ -5,6 +5,7 @@ fault rail-half        'RAIL'          'the rail runs at half its rate, both dir
 fault rail-half-tx     'RAIL'          'half the rate for what the node sends'
 fault rail-half-rx     'RAIL'          'half the rate for what the node receives'
 fault rail-down        'RAIL'          'no carrier: the far end of the cable is down'
+fault rail-flap        'RAIL [TIMES]'  'the carrier goes and comes back, TIMES (3) within a second; nothing to mend'
 fault rail-admin-down  'RAIL'          'the interface is set down on the node'
 fault mtu-1500         'RAIL'          'the interface has MTU 1500'
 fault mtu-path         'RAIL'          'the interface shows its MTU, the switch port drops frames over 1500'
@@ -28,6 +29,14 @@ mend_rail_half_rx() { receive_rate "$1" "$2" $(( RATES[$2] * 1000 )); }
 
 break_rail_down() { in_switch ip link set "n$1r$2" down; }
 mend_rail_down() { in_switch ip link set "n$1r$2" up; }
+break_rail_flap() {
+  local n
+  [[ ${3-3} =~ ^[1-9][0-9]?$ ]] || usage_error "TIMES is 1 to 99, not '$3'"
+  for (( n = 0; n < ${3-3}; ++n )); do
+    mend_rail_down "$1" "$2"; break_rail_down "$1" "$2"; sleep 0.05; mend_rail_down "$1" "$2"; sleep 0.05
+  done
+}
+mend_rail_flap() { :; }
 break_rail_admin_down() { in_net "$1" ip link set "${RAILS[$2]}" down; }
 mend_rail_admin_down() { in_net "$1" ip link set "${RAILS[$2]}" up; }
 

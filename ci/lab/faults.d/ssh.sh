@@ -15,7 +15,7 @@ stop_sshd() {  # also ends the stand-in of a fault
   done'
 }
 start_sshd() {  # NODE [KIB]: with that soft limit of locked memory, default the full one
-  in_node "$1" bash -c 'ulimit -l "$1" && ulimit -Sl "$2" && exec /usr/sbin/sshd -E /var/log/sshd.log' - \
+  in_node "$1" bash -c 'ulimit -l "$1" && ulimit -Sl "$2" && exec /usr/sbin/sshd -E /run/sshd.log' - \
     "$MEMLOCK" "${2:-$MEMLOCK}" </dev/null >/dev/null
 }
 restart_sshd() { stop_sshd "$1"; start_sshd "$@"; wait_until 10 ssh_answers "$1"; }

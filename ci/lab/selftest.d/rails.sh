@@ -20,6 +20,10 @@ link_shows() { in_net 0 ip link show "${RAILS[$1]}" | grep -q "$2"; }
 break_ "$A" rail-down 0
 check 'rail-down: no carrier' link_shows 0 NO-CARRIER
 mend_ "$A" rail-down
+changes() { "$HERE/run" "$A" cat "/sys/class/net/${RAILS[0]}/carrier_changes"; }
+before=$(changes)
+break_ "$A" rail-flap 0 2
+check 'rail-flap' is "$(( $(changes) - before ))" 4
 break_ "$A" rail-admin-down 0
 check 'rail-admin-down: not up' not link_shows 0 '[<,]UP[,>]'
 mend_ "$A" rail-admin-down
