@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Runs the gate on a lab and holds the answer against a row of faults.tsv.
+
+    run.py --program FABRICGATE --row ID          one fault: lab up, break, gate, compare, lab down
+    run.py --program FABRICGATE --clean SEED      a lab without fault: READY, exit 0, nothing that warns of a fault
+    run.py --program FABRICGATE --list            the ids of faults.tsv
+
+The lab lives in a folder of its own under $FABRICGATE_LABS (default: the build's folder). Exit 0: as expected; 1: not.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+LAB = HERE.parent
+CLOSING = {"fail", "blocked", "inconclusive", "not_run"}
+
+
+def rows():
+    table = {}
+    for line in (HERE / "faults.tsv").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, up, breaks, code, findings = line.split("\t")
+            table[name] = {"up": up, "break": breaks, "exit": {int(c) for c in code.split("|")}, "findings": findings}
+    return table
+
+
+class Lab:
+    """A lab that is taken down again, come what may."""
+
+    def __init__(self, folder, options):
+        self.folder = folder
+        self.environment = dict(os.environ, FABRICGATE_LAB=str(folder))
+        self.unmanaged = "--unmanaged" in options
+        self.options = [o for o in options if o != "--unmanaged"] + (["--staged"] if self.unmanaged else [])
+
+    def __enter__(self):
+        self.call("up", *self.options)
+        plan = (self.folder / "plan.sh").read_text()
+        self.nodes = self.array(plan, "NAMES")
+        self.netdevs = self.array(plan, "RAILS")
+        if self.unmanaged:  # the inventory says that nobody repairs settings, so that the link tier meets them
+            path = self.folder / "inventory.yaml"
+            text = path.read_text()
+            for key in ("network", "memlock", "sysctl"):
+                text = re.sub(rf"\b{key}: true", f"{key}: false", text)
+            path.write_text(text)
+        return self
+
+    def __exit__(self, *_):
+        self.call("down", check=False)
+
+    def call(self, command, *arguments, check=True):
+        subprocess.run([LAB / command, *arguments], env=self.environment, check=check, stdin=subprocess.DEVNULL)
+
+    @staticmethod
+    def array(plan, key):
+        return shlex.split(re.search(rf"^{key}=\((.*)\)$", plan, re.M).group(1))
+
+    def fill(self, text):
+        return re.sub(r"\{(\d)\}", lambda m: self.nodes[int(m.group(1))], text)
+
+
+def expected_findings(lab, text):
+    """[(set of causes, {key: set of values})]"""
+    wanted = []
+    for part in [] if text == "-" else text.split(";"):
+        words = lab.fill(part).split()
+        keys = {}
+        for word in words[1:]:
+            key, _, value = word.partition("=")
+            keys[key] = set(value.split("|"))
+        wanted.append((set(words[0].split("|")), keys))
+    return wanted
+
+
+def rail_index(rails, finding):
+    name = finding["subject"].get("rail", "")
+    return f"[{rails.index(name)}]" if name in rails else name
+
+
+def matches(want, finding, rails):
+    causes, keys = want
+    if finding["cause"] not in causes:
+        return False
+    for key, values in keys.items():
+        found = rail_index(rails, finding) if key == "rail" else finding["subject"].get(key, "")
+        if found not in values:
+            return False
+    return "direction" in keys or not finding["subject"].get("direction")
+
+
+def compare(lab, row, code, summary):
+    problems = []
+    if code not in row["exit"]:
+        problems.append(f"exit code {code}, expected {sorted(row['exit'])}")
+    rails = summary["rails"]
+    closing = [f for f in summary["findings"] if f["verdict"] in CLOSING and f["primary"]]
+    wanted = expected_findings(lab, row["findings"])
+    for want in wanted:
+        if not any(matches(want, f, rails) for f in closing):
+            problems.append(f"missing finding: {want}")
+    for finding in closing:
+        if not any(matches(want, finding, rails) for want in wanted):
+            problems.append(f"unexpected finding: {finding['cause']} {finding['subject']} {finding.get('found', '')}")
+    blamed = {f["subject"].get("host") for f in closing} | {f["subject"].get("peer") for f in closing}
+    for node in summary["nodes"]:
+        if node["name"] not in blamed and node["verdict"] not in ("pass", "warn"):
+            problems.append(f"{node['name']} is {node['verdict']} though nothing blames it")
+    return problems
+
+
+def run_gate(arguments, lab, breaks):
+    beside = []
+    for command in [] if breaks == "-" else breaks.split(";"):
+        words = lab.fill(command).split()
+        if words[0] == "&":
+            beside.append(subprocess.Popen([LAB / "break", *words[1:]], env=lab.environment))
+        else:
+            lab.call("break", *words)
+    began = time.monotonic()
+    runs = lab.folder / "runs"
+    done = subprocess.run([arguments.program, "gate", str(lab.folder / "inventory.yaml"), "--runs", str(runs)], timeout=420)
+    print(f"gate: exit {done.returncode} after {time.monotonic() - began:.1f} s")
+    for process in beside:
+        if process.wait(timeout=90) != 0:
+            raise SystemExit("the fault that was to hit during the run did not find its process")
+    return done.returncode, json.loads((runs / "latest" / "summary.json").read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--row")
+    parser.add_argument("--clean")
+    parser.add_argument("--list", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print("\n".join(rows()))
+        return
+    row = rows()[arguments.row] if arguments.row else {
+        "up": f"--seed {arguments.clean}", "break": "-", "exit": {0}, "findings": "-"}
+    base = os.environ.get("FABRICGATE_LABS") or tempfile.gettempdir()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-", dir=base))
+    with Lab(folder, row["up"].split()) as lab:
+        code, summary = run_gate(arguments, lab, row["break"])
+        problems = compare(lab, row, code, summary)
+    for problem in problems:
+        print("not as expected:", problem)
+    sys.exit(1 if problems else 0)
+
+
+main()
