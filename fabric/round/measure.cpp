@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "fabric/round/ping_pong.hpp"
-#include "fabric/round/wait.hpp"
+#include "fabric/wait.hpp"
 
 namespace fabricgate::fabric {
 namespace {

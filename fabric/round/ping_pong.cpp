@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "fabric/round/wait.hpp"
+#include "fabric/wait.hpp"
 
 namespace fabricgate::fabric {
 namespace {

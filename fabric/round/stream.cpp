@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "fabric/round/pattern.hpp"
-#include "fabric/round/wait.hpp"
+#include "fabric/wait.hpp"
 
 namespace fabricgate::fabric {
 namespace {
