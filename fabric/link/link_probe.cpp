@@ -1,0 +1,32 @@
+#include "fabric/link/link_probe.hpp"
+
+#include <chrono>
+
+#include "inventory/observe/readers.hpp"
+
+namespace fabricgate::fabric {
+
+LinkState read_link(Host& host, const std::string& netdev, Deadline) {
+  LinkState state;
+  state.read_unix_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const std::string folder = "/sys/class/net/" + netdev;
+  state.present = !netdev.empty() && host.exists(folder + "/flags");
+  if (!state.present) return state;
+  state.admin_up = readers::read_number(host, folder + "/flags", 0) & 1;    // IFF_UP; base 16 is read by its prefix
+  state.carrier = readers::read_number(host, folder + "/carrier", 0) == 1;  // EINVAL while administratively down
+  state.speed_mbps = readers::read_number(host, folder + "/speed", -1);
+  if (state.speed_mbps <= 0) state.speed_mbps = -1;
+  state.mtu = static_cast<int>(readers::read_number(host, folder + "/mtu", 0));
+  state.mac = readers::read_attribute(host, folder + "/address");
+  state.carrier_changes = readers::read_number(host, folder + "/carrier_changes", -1);
+  state.counters = readers::read_counters(host, folder + "/statistics");
+  const auto addresses = host.addresses();
+  if (!addresses) return state;
+  for (const InterfaceAddress& entry : *addresses) {
+    const bool ipv4 = entry.address.find(':') == std::string::npos;
+    if (ipv4 && entry.netdev == netdev) state.addresses.push_back(entry.address + "/" + std::to_string(entry.prefix));
+  }
+  return state;
+}
+
+}  // namespace fabricgate::fabric

@@ -1,0 +1,60 @@
+#include "fabric/link/link_sample.hpp"
+
+#include <fmt/format.h>
+
+namespace fabricgate::fabric {
+namespace {
+
+using nlohmann::json;
+
+json state_json(const LinkState& state) {
+  return {{"present", state.present},   {"admin_up", state.admin_up},
+          {"carrier", state.carrier},   {"speed_mbps", state.speed_mbps},
+          {"mtu", state.mtu},           {"addresses", state.addresses},
+          {"mac", state.mac},           {"carrier_changes", state.carrier_changes},
+          {"counters", state.counters}, {"read_unix_s", state.read_unix_s}};
+}
+
+LinkState state_from(const json& value) {
+  LinkState state;
+  state.present = value.at("present").get<bool>();
+  state.admin_up = value.at("admin_up").get<bool>();
+  state.carrier = value.at("carrier").get<bool>();
+  state.speed_mbps = value.at("speed_mbps").get<std::int64_t>();
+  state.mtu = value.at("mtu").get<int>();
+  state.addresses = value.at("addresses").get<std::vector<std::string>>();
+  state.mac = value.at("mac").get<std::string>();
+  state.carrier_changes = value.at("carrier_changes").get<std::int64_t>();
+  state.counters = value.at("counters").get<std::map<std::string, std::int64_t>>();
+  state.read_unix_s = value.at("read_unix_s").get<double>();
+  return state;
+}
+
+}  // namespace
+
+json to_json_value(const LinkSample& sample) {
+  json out = {{"host", sample.host},
+              {"rail", sample.rail},
+              {"netdev", sample.netdev},
+              {"now", state_json(sample.now)},
+              {"error", sample.error}};
+  if (sample.before) out["before"] = state_json(*sample.before);
+  return out;
+}
+
+Result<LinkSample> link_sample_from_json(const json& value) {
+  try {
+    LinkSample sample;
+    sample.host = value.at("host").get<std::string>();
+    sample.rail = value.at("rail").get<std::string>();
+    sample.netdev = value.at("netdev").get<std::string>();
+    sample.now = state_from(value.at("now"));
+    sample.error = value.at("error").get<std::string>();
+    if (value.contains("before")) sample.before = state_from(value.at("before"));
+    return sample;
+  } catch (const json::exception& error) {
+    return Error{ErrorKind::parse, fmt::format("link sample: {}", error.what()), 0};
+  }
+}
+
+}  // namespace fabricgate::fabric
