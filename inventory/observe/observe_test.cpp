@@ -178,6 +178,12 @@ TEST(Observe, VersionsComeFromToolsOfTheFirstPrefixAndFromFileNames) {
                                     Pair("openmpi", "5.0.1"), Pair("rdma_core", "44.0"), Pair("ucx", "1.15.0")));
 }
 
+TEST(Observe, ALinkNameAloneGivesNoVersion) {
+  FakeHost host;
+  host.files["/usr/lib64/libnccl.so.2"] = "";
+  EXPECT_EQ(readers::read_versions(host, {}, Deadline::in_seconds(5)).count("nccl"), 0u);
+}
+
 TEST(Observe, SysctlKeysAreAskedForAndBlanksFolded) {
   FakeHost host;
   host.files["/proc/sys/net/ipv4/tcp_rmem"] = "4096\t131072\t6291456\n";

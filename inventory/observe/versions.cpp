@@ -47,7 +47,7 @@ std::string from_library(Host& host, const std::string& stem, std::size_t digits
     std::string version = best.substr(stem.size());
     for (std::size_t i = 0; i < digits_to_skip && !version.empty(); ++i)
       version = version.find('.') == std::string::npos ? "" : version.substr(version.find('.') + 1);
-    if (!version.empty()) return version;
+    if (version.find('.') != std::string::npos) return version;  // "2" of libnccl.so.2 is no version
   }
   return "";
 }
