@@ -1,8 +1,13 @@
 /// The program itself, as a node runs it.
 #include <elf.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
 
 #include "bootstrap/agent/protocol.hpp"
@@ -79,6 +84,18 @@ TEST(Agent, ABadDesiredStateIsAnsweredAndRefused) {
   auto value = extract_answer(result.out, "00");
   ASSERT_TRUE(value) << value.error().what;
   EXPECT_THAT(answer_from_json(*value)->error, HasSubstr("desired state"));
+}
+
+TEST(Agent, TwoAgentsDoNotApplyAtOnce) {
+  const int fd = ::open("/run/fabricgate-agent.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) GTEST_SKIP() << "needs a writable /run: " << std::strerror(errno);
+  ASSERT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
+  const CommandResult result = agent(R"({"schema":1,"nonce":"00","op":"apply","desired":{},"deadline_s":0.2})");
+  ::close(fd);
+  EXPECT_EQ(result.exit_code, 64);
+  auto value = extract_answer(result.out, "00");
+  ASSERT_TRUE(value) << value.error().what;
+  EXPECT_THAT(answer_from_json(*value)->error, HasSubstr("another fabricgate-agent"));
 }
 
 TEST(Agent, ItSaysItsVersion) {

@@ -1,5 +1,7 @@
 /// fabricgate-agent: one request on standard input, one framed answer on standard output. See protocol.hpp.
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
@@ -58,13 +60,35 @@ bool write_all(std::string_view text) {
   return true;
 }
 
+/// Held until the process ends. A head that went away leaves its agent working: the next one must not work beside it.
+Status lock_node(double wait_s) {
+  constexpr const char* path = "/run/fabricgate-agent.lock";
+  const int fd = ::open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return error_from_errno(std::string("open ") + path, errno);
+  const Deadline deadline = Deadline::in_seconds(wait_s);
+  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return error_from_errno(std::string("lock ") + path, errno);
+    if (deadline.passed())
+      return Error{ErrorKind::timeout,
+                   std::string("another fabricgate-agent is applying on this node and holds ") + path, 0};
+    ::usleep(50000);
+  }
+  return {};
+}
+
 int serve_one() {
   auto body = read_request();
   if (!body) return complain(body.error().what);
   auto request = bootstrap::parse_request(*body);
   if (!request) return complain(request.error().what);
   RealHost host;
-  const auto answer = bootstrap::serve(*request, host);
+  bootstrap::AgentAnswer answer;
+  Status locked;
+  if (request->op == bootstrap::AgentOp::apply) locked = lock_node(request->deadline_s / 2);
+  if (locked)
+    answer = bootstrap::serve(*request, host);
+  else
+    answer.error = locked.error().what;
   if (!write_all(bootstrap::frame_answer(answer, request->nonce)))
     return complain(std::string("write answer: ") + std::strerror(errno));
   return answer.error.empty() ? 0 : complain(answer.error);
