@@ -18,6 +18,23 @@ const std::vector<Check>& catalogue() {
   return checks;
 }
 
+NodeIndex node_index(const Inventory& inventory) {
+  NodeIndex index;
+  for (std::size_t i = 0; i < inventory.nodes.size(); ++i) index.emplace(inventory.nodes[i].name, i);
+  return index;
+}
+
+std::optional<std::size_t> JudgeContext::find(std::string_view name) const {
+  if (index == nullptr) return inventory.find(name);
+  const auto found = index->find(name);
+  return found == index->end() ? std::nullopt : std::optional<std::size_t>(found->second);
+}
+
+const Node* JudgeContext::node(std::string_view name) const {
+  const auto place = find(name);
+  return place ? &inventory.nodes[*place] : nullptr;
+}
+
 const Check* find_check(std::string_view id) {
   for (const Check& check : catalogue())
     if (id == check.id) return &check;

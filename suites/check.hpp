@@ -2,7 +2,10 @@
 /// A check is a value: what it is about, what it needs, how it is judged. One line in suites/catalogue.cpp registers it.
 /// Probes live in fabric and inventory; launch runs them and hands the samples here. The gate calls the same judges again
 /// on stored samples, so a verdict can never be better than its sample.
+#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "inventory/inventory.hpp"
@@ -20,9 +23,18 @@ struct Judgement {
   std::vector<Finding> findings;
 };
 
+/// Node names to places in inventory.nodes; the views point into the inventory.
+using NodeIndex = std::unordered_map<std::string_view, std::size_t>;
+NodeIndex node_index(const Inventory& inventory);
+
 struct JudgeContext {
   const Inventory& inventory;
   const Limits& limits;
+  const NodeIndex* index = nullptr;  ///< makes find() fast; without it the nodes are searched
+
+  std::optional<std::size_t> find(std::string_view name) const;
+  /// Null for a name outside the inventory.
+  const Node* node(std::string_view name) const;
 };
 
 struct Check {

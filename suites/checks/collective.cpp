@@ -13,10 +13,10 @@ namespace {
 using fabric::CollectiveSample;
 
 /// Rate of the slowest node over the rails the sample used; 0 when a rail is not declared.
-double node_rate(const Inventory& inventory, const CollectiveSample& sample) {
+double node_rate(const JudgeContext& context, const CollectiveSample& sample) {
   double slowest = 0;
   for (const std::string& host : sample.hosts) {
-    const Node* node = declared_node(inventory, host);
+    const Node* node = context.node(host);
     double rate = 0;
     if (node == nullptr || !node->spec) return 0;
     for (const Rail& rail : node->spec->rails)
@@ -93,7 +93,7 @@ Judgement judge_collective(const JudgeContext& context, const Record& record) {
   if (!problem.empty()) return unusable(record, problem);
   const Limit* share = context.limits.find("collective.busbw_share");
   if (share == nullptr || !share->low || !share->high) return limit_missing(record, "collective.busbw_share");
-  const double rate = node_rate(context.inventory, *sample);
+  const double rate = node_rate(context, *sample);
   if (rate <= 0) return unusable(record, "the rails used are not declared for every host");
   const double nodes = static_cast<double>(sample->hosts.size()), ranks = sample->ranks;
   const double bound = rate * nodes / (nodes - 1) * (ranks - 1) / ranks;

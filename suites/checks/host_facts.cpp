@@ -107,7 +107,7 @@ void judge_rails(const View& v) {
 
 Judgement judge_host_facts(const JudgeContext& context, const Record& record) {
   if (record.hosts.size() != 1) return unusable(record, "the record does not name one host");
-  const auto index = context.inventory.find(record.hosts[0]);
+  const auto index = context.find(record.hosts[0]);
   if (!index || !context.inventory.nodes[*index].spec) return unusable(record, record.hosts[0] + " is not in the inventory");
   if (!record.sample.is_object()) return unusable(record, "sample is not an object");
   const auto facts = facts_from_json(record.sample);

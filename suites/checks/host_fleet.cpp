@@ -158,7 +158,7 @@ Judgement judge_host_fleet(const JudgeContext& context, const Record& record) {
   try {
     const json& hosts = record.sample.at("hosts");
     for (const std::string& name : record.hosts) {
-      const auto index = context.inventory.find(name);
+      const auto index = context.find(name);
       if (!index) return unusable(record, name + " is not in the inventory");
       const auto value = hosts.find(name);
       if (value == hosts.end()) return unusable(record, "no facts of " + name);

@@ -46,11 +46,6 @@ inline Finding impossible(Subject subject, const std::string& expected, const st
 /// Finite and within [low, high].
 inline bool within(double value, double low, double high) { return std::isfinite(value) && value >= low && value <= high; }
 
-inline const Node* declared_node(const Inventory& inventory, const std::string& name) {
-  const auto index = inventory.find(name);
-  return index ? &inventory.nodes[*index] : nullptr;
-}
-
 inline const Rail* declared_rail(const Node* node, const std::string& rail) {
   if (node == nullptr || !node->spec) return nullptr;
   for (const Rail& candidate : node->spec->rails)

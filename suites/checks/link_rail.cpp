@@ -20,7 +20,7 @@ struct RailView {
 Result<RailView> read_view(const JudgeContext& context, const Record& record) {
   const auto no = [](const std::string& what) { return Error{ErrorKind::parse, what, 0}; };
   if (record.hosts.size() != 1) return no("the record does not name one host");
-  const auto index = context.inventory.find(record.hosts[0]);
+  const auto index = context.find(record.hosts[0]);
   if (!index) return no(record.hosts[0] + " is not in the inventory");
   RailView view;
   view.rail = declared_rail(&context.inventory.nodes[*index], record.rail);
@@ -112,7 +112,7 @@ Judgement judge_link_rail(const JudgeContext& context, const Record& record) {
   const Limit* speed = context.limits.find("link.speed_share");
   if (speed == nullptr || !speed->low) return limit_missing(record, "link.speed_share");
   // A software rail reports a made-up speed (10 Gb/s for veth): the shaped rate is measured in the pair tier instead.
-  const bool emulated = declared_node(context.inventory, record.hosts[0])->spec->emulated;
+  const bool emulated = context.node(record.hosts[0])->spec->emulated;
   const double rate = static_cast<double>(now.speed_mbps) * 1e6;
   if (now.speed_mbps == 0 || now.speed_mbps < -1 || rate > 1e14)
     return unusable(record, "speed " + std::to_string(now.speed_mbps) + " Mb/s cannot be");

@@ -26,7 +26,7 @@ Result<PairView> read_view(const JudgeContext& context, const Record& record) {
   if (sample->engine.empty()) return no("sample does not say what measured it");
   PairView view{context, record, std::move(*sample), 0};
   for (const std::string& host : record.hosts) {
-    const Node* node = declared_node(context.inventory, host);
+    const Node* node = context.node(host);
     if (node == nullptr) return no(host + " is not in the inventory");
     if (record.check == "pair.overlay") continue;
     const Rail* rail = declared_rail(node, record.rail);

@@ -46,8 +46,8 @@ Judgement judge_pair_reach(const JudgeContext& context, const Record& record) {
   if (!sample) return unusable(record, sample.error().what);
   if (sample->a != record.hosts[0] || sample->b != record.hosts[1]) return unusable(record, "sample is about another pair");
   std::set<std::pair<std::string, std::string>> open;  // (asker, rail) still without an answer
-  const Node* a = declared_node(context.inventory, sample->a);
-  const Node* b = declared_node(context.inventory, sample->b);
+  const Node* a = context.node(sample->a);
+  const Node* b = context.node(sample->b);
   if (a == nullptr || b == nullptr || !a->spec) return unusable(record, "a host is not in the inventory");
   for (const Rail& rail : a->spec->rails) {
     if (declared_rail(b, rail.name) == nullptr) continue;

@@ -97,13 +97,13 @@ void set_skip(const GateInput& input, Record& record) {
 }
 
 /// Sets the effective verdict, reason and findings of a record.
-void judge_again(const GateInput& input, const Check& check, Record& record) {
+void judge_again(const GateInput& input, const NodeIndex& index, const Check& check, Record& record) {
   if (is_statement(record)) {
     record.verdict = worse(record.verdict, worst(record.findings));
     return;
   }
   if (record.verdict == Verdict::skip) return set_skip(input, record);
-  Judgement again = check.judge({input.inventory, input.limits}, record);
+  Judgement again = check.judge({input.inventory, input.limits, &index}, record);
   const Verdict stored = worse(record.verdict, worst(record.findings));
   const bool sampled = !record.sample.is_null();
   const bool edited = record.verdict != stored || worse(stored, again.verdict) != stored;
@@ -136,8 +136,6 @@ struct LineResult {
   std::optional<Finding> problem;
 };
 
-using NodeIndex = std::unordered_map<std::string_view, int>;
-
 LineResult read_line(const GateInput& input, const NodeIndex& index, const Line& line) {
   auto record = record_from_line(line.text);
   if (!record) return {{}, line_problem("gate.record_unreadable", line, "a record", record.error().what)};
@@ -148,12 +146,12 @@ LineResult read_line(const GateInput& input, const NodeIndex& index, const Line&
   exhibit.place = line.place();
   for (const std::string& host : exhibit.record.hosts) {
     const auto found = index.find(host);
-    exhibit.nodes.push_back(found == index.end() ? -1 : found->second);
+    exhibit.nodes.push_back(found == index.end() ? -1 : static_cast<int>(found->second));
   }
   const Check* check = find_check(exhibit.record.check);
   const std::string shape = shape_problem(input.inventory, check, exhibit);
   if (!shape.empty()) return {{}, line_problem("gate.record_unexpected", line, "a record of this inventory", shape)};
-  judge_again(input, *check, exhibit.record);
+  judge_again(input, index, *check, exhibit.record);
   extract(input, exhibit);
   return {std::move(exhibit), {}};
 }
@@ -197,8 +195,7 @@ std::vector<std::string> rail_names(const Inventory& inventory) {
 
 Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& files, unsigned threads) {
   const std::vector<Line> lines = split(files);
-  NodeIndex index;
-  for (std::size_t i = 0; i < input.inventory.nodes.size(); ++i) index.emplace(input.inventory.nodes[i].name, static_cast<int>(i));
+  const NodeIndex index = node_index(input.inventory);
   std::vector<LineResult> results(lines.size());
   const std::size_t workers = std::max<std::size_t>(1, std::min<std::size_t>(threads, lines.size() / 256 + 1));
   const auto work = [&](std::size_t worker) {

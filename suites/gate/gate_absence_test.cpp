@@ -1,0 +1,317 @@
+/// The gate cannot be opened by absence: a good run of four nodes and two rails, then every way to lose, cut, repeat or
+/// bend its lines.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "suites/gate/gate.hpp"
+#include "suites/gate/good_run.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+using testing::HasSubstr;
+
+const GoodRun& good() {
+  static const GoodRun run = good_run();
+  return run;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += line + "\n";
+  return out;
+}
+
+GateResult judge(const GoodRun& run, const std::string& text) {
+  return gate({run.inventory, run.suite, run.limits, run.identity}, {{"records.jsonl", text}});
+}
+
+/// Everything a result says about why it is shut, for searching.
+std::string said(const GateResult& result) {
+  std::string out = result.text + " | " + result.reason;
+  const auto add = [&](const Finding& finding) { out += " | " + finding.cause + " " + to_string(finding.subject) + " " + finding.expected + " " + finding.found; };
+  for (const NodeResult& node : result.nodes)
+    for (const Finding& finding : node.findings) add(finding);
+  for (const Finding& finding : result.findings) add(finding);
+  for (const Missing& missing : result.missing) out += " | " + to_string(missing);
+  return out;
+}
+
+void expect_shut(const GateResult& result, const std::string& what) {
+  EXPECT_NE(result.exit_code, ExitCode::ready) << what << ": " << said(result);
+  EXPECT_THAT(result.text, testing::Not(HasSubstr("READY (emulated)"))) << what;
+  EXPECT_FALSE(result.reason.empty()) << what;
+}
+
+TEST(GateAbsence, ACompleteGoodRunIsReady) {
+  const GateResult result = judge(good(), good().text());
+  EXPECT_EQ(result.exit_code, ExitCode::ready) << said(result);
+  EXPECT_EQ(result.text, "READY (emulated)");
+  EXPECT_EQ(result.coverage, "6 of 6 pairs on 2 rails");
+  for (const NodeResult& node : result.nodes) EXPECT_EQ(node.verdict, Verdict::pass) << node.name;
+}
+
+TEST(GateAbsence, HardwareThatIsGoodIsReadyWithoutTheWordEmulated) {
+  GoodRunShape shape;
+  shape.emulated = false;
+  GoodRun run = good_run(shape);
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.text, "READY") << said(result);
+}
+
+TEST(GateAbsence, TheOrderOfLinesDoesNotMatter) {
+  std::vector<std::string> lines = good().lines();
+  std::mt19937 random(7);
+  for (int i = 0; i < 5; ++i) {
+    std::shuffle(lines.begin(), lines.end(), random);
+    EXPECT_EQ(judge(good(), joined(lines)).text, "READY (emulated)");
+  }
+}
+
+TEST(GateAbsence, LinesThatAreThereTwiceLetterForLetterDoNotMatter) {
+  EXPECT_EQ(judge(good(), good().text() + good().text()).text, "READY (emulated)");
+}
+
+TEST(GateAbsence, EveryDeletedLineShutsTheGateAndIsNamed) {
+  const std::vector<std::string> lines = good().lines();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::vector<std::string> rest = lines;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    const GateResult result = judge(good(), joined(rest));
+    expect_shut(result, "without " + lines[i].substr(0, 200));
+    EXPECT_EQ(result.exit_code, ExitCode::inconclusive);
+    EXPECT_THAT(said(result), HasSubstr(good().records[i].check));
+    if (good().records[i].hosts.size() <= 2)
+      for (const std::string& host : good().records[i].hosts) EXPECT_THAT(said(result), HasSubstr(host));
+  }
+}
+
+TEST(GateAbsence, EveryTruncatedLineShutsTheGateAndItsPlaceIsNamed) {
+  const std::vector<std::string> lines = good().lines();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    for (const std::size_t keep : {std::size_t{1}, lines[i].size() / 2, lines[i].size() - 1}) {
+      std::vector<std::string> cut = lines;
+      cut[i].resize(keep);
+      const GateResult result = judge(good(), joined(cut));
+      expect_shut(result, "cut line " + std::to_string(i + 1));
+      EXPECT_THAT(said(result), HasSubstr("records.jsonl:" + std::to_string(i + 1)));
+    }
+  }
+}
+
+TEST(GateAbsence, ATornLineBesideACompleteRunShutsTheGate) {
+  const GateResult result = judge(good(), good().text() + "{\"schema\":1,\"run\":\"ru");
+  expect_shut(result, "torn line");
+  EXPECT_THAT(said(result), HasSubstr("gate.record_unreadable"));
+}
+
+TEST(GateAbsence, ASecondRecordThatDisagreesShutsTheGateForEveryLine) {
+  for (const Record& record : good().records) {
+    Record other = record;
+    other.elapsed_s += 1;
+    for (const bool first : {true, false}) {
+      const std::string line = to_line(other) + "\n";
+      const GateResult result = judge(good(), first ? line + good().text() : good().text() + line);
+      expect_shut(result, "second record of " + subject_key(record));
+      EXPECT_THAT(said(result), HasSubstr("gate.record_conflict"));
+    }
+  }
+}
+
+TEST(GateAbsence, AVerdictEditedAgainstItsSampleShutsTheGate) {
+  for (std::size_t i = 0; i < good().records.size(); ++i) {
+    for (const Verdict verdict : {Verdict::fail, Verdict::blocked, Verdict::inconclusive, Verdict::skip, Verdict::not_run}) {
+      std::vector<std::string> lines = good().lines();
+      Record edited = good().records[i];
+      edited.verdict = verdict;
+      lines[i] = to_line(edited);
+      expect_shut(judge(good(), joined(lines)), subject_key(edited) + " edited to " + to_string(verdict));
+    }
+  }
+}
+
+TEST(GateAbsence, APassWithoutItsSampleShutsTheGate) {
+  for (std::size_t i = 0; i < good().records.size(); ++i) {
+    for (const char* sample : {"null", "{}", "[]", "7", "\"good\"", "true", "[[[]]]"}) {
+      std::vector<std::string> lines = good().lines();
+      Record edited = good().records[i];
+      edited.sample = nlohmann::json::parse(sample);
+      lines[i] = to_line(edited);
+      const GateResult result = judge(good(), joined(lines));
+      expect_shut(result, subject_key(edited) + " with sample " + sample);
+      EXPECT_THAT(said(result), HasSubstr("gate.verdict_edited"));
+    }
+  }
+}
+
+TEST(GateAbsence, ABadPairRecordedAsPassIsAnEditedVerdict) {
+  GoodRun run = good();
+  for (Record& record : run.records)
+    if (record.check == "pair.rail" && record.hosts == std::vector<std::string>{"n0001", "n0002"} && record.rail == "rail0")
+      for (auto& point : record.sample["a_to_b"]["sweep"]) {
+        point["bytes_per_s"] = point["bytes_per_s"].get<double>() / 2;
+        point["elapsed_s"] = point["elapsed_s"].get<double>() * 2;
+      }
+  const GateResult result = judge(run, run.text());
+  expect_shut(result, "halved");
+  EXPECT_THAT(said(result), HasSubstr("gate.verdict_edited"));
+}
+
+TEST(GateAbsence, RecordsOfAnotherRunInventoryBuildOrSuiteAreNoEvidence) {
+  const std::vector<std::pair<std::string, RunIdentity>> others{
+      {"run other", {"other", good().identity.inventory, good().identity.build, good().identity.suite}},
+      {"inventory other", {good().identity.run, "other", good().identity.build, good().identity.suite}},
+      {"build other", {good().identity.run, good().identity.inventory, "other", good().identity.suite}},
+      {"suite other", {good().identity.run, good().identity.inventory, good().identity.build, "other"}}};
+  for (const auto& [what, identity] : others) {
+    GoodRun all = good();
+    for (Record& record : all.records) record.identity = identity;
+    const GateResult result = judge(all, all.text());
+    (void)result;
+    const GateResult against = gate({good().inventory, good().suite, good().limits, good().identity}, {{"records.jsonl", all.text()}});
+    expect_shut(against, what);
+    EXPECT_THAT(said(against), HasSubstr(what));
+    for (std::size_t i = 0; i < all.records.size(); ++i) {
+      std::vector<std::string> lines = good().lines();
+      lines[i] = to_line(all.records[i]);
+      expect_shut(judge(good(), joined(lines)), what + " in line " + std::to_string(i + 1));
+    }
+  }
+}
+
+TEST(GateAbsence, NothingAtAllIsNotReady) {
+  for (const char* text : {"", "\n\n", "{}\n", "null\n", "[]\n", "\xff\xfe\n"}) expect_shut(judge(good(), text), text);
+  expect_shut(gate({good().inventory, good().suite, good().limits, good().identity}, std::vector<RecordFile>{}), "no file");
+}
+
+TEST(GateAbsence, NoLimitsNoChecksAndNoNodesAreNotReady) {
+  GoodRun run = good();
+  run.limits.metrics.clear();
+  GateResult result = judge(run, run.text());
+  expect_shut(result, "no limits");
+  EXPECT_THAT(said(result), HasSubstr("limits without a metric"));
+  run = good();
+  run.suite.checks.clear();
+  result = judge(run, run.text());
+  expect_shut(result, "no checks");
+  EXPECT_THAT(said(result), HasSubstr("a suite without checks"));
+  run = good();
+  run.inventory.nodes.clear();
+  result = judge(run, run.text());
+  expect_shut(result, "no nodes");
+  EXPECT_THAT(said(result), HasSubstr("no required node"));
+  result = judge(run, "");
+  expect_shut(result, "no nodes and no records");
+  run = good();
+  for (Node& node : run.inventory.nodes) node.required = false;
+  expect_shut(judge(run, run.text()), "no required nodes");
+}
+
+TEST(GateAbsence, EverySingleMissingLimitShutsTheGateAndIsNamed) {
+  for (const auto& [metric, limit] : good().limits.metrics) {
+    if (metric == "clock.offset" || metric == "pair.latency") continue;  // no sample of this run asks for them
+    GoodRun run = good();
+    run.limits.metrics.erase(metric);
+    const GateResult result = judge(run, run.text());
+    expect_shut(result, metric);
+    EXPECT_THAT(said(result), HasSubstr(metric));
+  }
+}
+
+TEST(GateAbsence, AllSkippedIsNotReadyEvenWhereTheSuiteAllowsSkips) {
+  for (const bool allowed : {false, true}) {
+    GoodRun run = good();
+    for (auto& [check, demand] : run.suite.checks) demand.may_skip = allowed;
+    for (Record& record : run.records) {
+      record.verdict = Verdict::skip;
+      record.reason = "does not apply";
+      record.sample = nullptr;
+    }
+    expect_shut(judge(run, run.text()), allowed ? "skips allowed" : "skips refused");
+  }
+}
+
+TEST(GateAbsence, AKubernetesSectionIsNeverReadyWithoutItsRecords) {
+  GoodRunShape shape;
+  shape.extra_yaml = "kubernetes:\n  context: admin\n";
+  const GoodRun run = good_run(shape);
+  const GateResult result = judge(run, run.text());
+  expect_shut(result, "kubernetes");
+  EXPECT_THAT(said(result), HasSubstr("addons"));
+}
+
+TEST(GateAbsence, RecordsAboutUnknownThingsShutTheGate) {
+  const auto with = [](auto change) {
+    Record record = good().records[1];
+    change(record);
+    return judge(good(), good().text() + to_line(record) + "\n");
+  };
+  expect_shut(with([](Record& r) { r.hosts = {"stranger"}; }), "unknown host");
+  expect_shut(with([](Record& r) { r.hosts.clear(); }), "no host");
+  expect_shut(with([](Record& r) { r.check = "host.magic"; }), "unknown check");
+  expect_shut(with([](Record& r) { r.tier = Tier::soak; }), "wrong tier");
+  expect_shut(with([](Record& r) { r.attempt = -1; }), "negative attempt");
+}
+
+TEST(GateAbsence, FewerRoundsThanTheSuiteDemandsAreNotReady) {
+  GoodRunShape shape;
+  shape.nodes = 8;
+  shape.rounds = 3;
+  GoodRun run = good_run(shape);
+  GateResult result = judge(run, run.text());
+  expect_shut(result, "3 of 7 rounds");
+  EXPECT_EQ(result.coverage, "12 of 28 pairs on 2 rails");
+  run.suite.full_coverage_nodes = 4;
+  run.suite.minimum_partners = 3;
+  result = judge(run, run.text());
+  EXPECT_EQ(result.text, "READY (emulated)") << said(result);
+  run.suite.minimum_partners = 4;
+  result = judge(run, run.text());
+  expect_shut(result, "3 of at least 4 partners");
+  EXPECT_THAT(said(result), HasSubstr("3 of at least 4 partners"));
+}
+
+/// Every number of every kind of sample, bent.
+void bend(nlohmann::json& value, const std::string& path, std::vector<std::pair<std::string, nlohmann::json*>>& numbers) {
+  if (value.is_number()) numbers.emplace_back(path, &value);
+  if (!value.is_structured()) return;
+  for (auto& [key, child] : value.items()) bend(child, path + "/" + key, numbers);
+}
+
+/// Numbers that are said of a machine but nothing is demanded of, so that no value of them can be wrong.
+bool not_demanded(const std::string& path) {
+  static const std::vector<std::string> names{
+      "/numa_nodes", "/speed_mbps", "/mtu", "/carrier_changes", "/memlock_hard_bytes", "/rx_dropped", "/concurrent_pairs", "/numa_node", "/memory_bytes", "/cpus",
+      "/clock_unix_s", "/read_unix_s", "/memlock_soft_bytes", "/loss", "/latency_iterations", "/payload_checked", "/elements_checked", "/ranks", "/iterations"};
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return path.size() >= name.size() && path.compare(path.size() - name.size(), name.size(), name) == 0;
+  });
+}
+
+TEST(GateAbsence, ANumberThatCannotBeShutsTheGate) {
+  std::set<std::string> done;
+  for (std::size_t i = 0; i < good().records.size(); ++i) {
+    if (!done.insert(good().records[i].check).second) continue;
+    Record probe = good().records[i];
+    std::vector<std::pair<std::string, nlohmann::json*>> numbers;
+    bend(probe.sample, "", numbers);
+    for (const auto& [path, place] : numbers) {
+      const nlohmann::json before = *place;
+      std::vector<nlohmann::json> values{nullptr, "x", nlohmann::json::array()};
+      if (!not_demanded(path)) values.insert(values.end(), {-1.0, -1e300, 1e300});
+      for (const nlohmann::json& value : values) {
+        *place = value;
+        std::vector<std::string> lines = good().lines();
+        lines[i] = to_line(probe);
+        expect_shut(judge(good(), joined(lines)), subject_key(probe) + " " + path + " = " + value.dump());
+      }
+      *place = before;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fabricgate::suites

@@ -1,0 +1,203 @@
+#include "suites/gate/good_run.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "fabric/collective/collective_sample.hpp"
+#include "fabric/link/link_sample.hpp"
+#include "fabric/pairs/pair_sample.hpp"
+#include "fabric/pairs/schedule.hpp"
+#include "inventory/desired/desired.hpp"
+#include "inventory/observe/facts.hpp"
+#include "suites/check.hpp"
+#include "suites/fleet.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+constexpr double start_unix_s = 1.75e9;
+
+std::string inventory_yaml(const GoodRunShape& shape) {
+  std::string out = fmt::format(
+      "schema: 1\ncluster:\n  name: test\n  management_cidr: 10.20.0.0/16\nclasses:\n  box:\n    emulated: {}\n    gpus: 0\n    rails:\n",
+      shape.emulated);
+  for (int i = 0; i < shape.rails; ++i)
+    out += fmt::format("      - {{ netdev: fab{0}, rate_gbps: 1, mtu: 1500, cidr: 172.{1}.0.0/16 }}\n", i, 16 + i);
+  out += fmt::format("    memlock: unlimited\nnodes:\n  - {{ hosts: \"n[{:04}-{:04}]\", class: box, address: 10.20.0.1 }}\n", 1, shape.nodes);
+  return out + shape.extra_yaml;
+}
+
+std::string mac(std::size_t node, const std::string& rail) {
+  return fmt::format("02:00:00:{:02x}:{:02x}:{:02x}", node >> 8, node & 255, std::hash<std::string>{}(rail) & 255);
+}
+
+fabric::DirectionSample direction(double rate) {
+  fabric::DirectionSample out;
+  for (const std::uint64_t bytes : {std::uint64_t{65536}, std::uint64_t{1048576}, std::uint64_t{8388608}}) {
+    const auto messages = static_cast<std::uint64_t>(rate * 0.93 * 0.5 / static_cast<double>(bytes)) + 1;
+    const double elapsed = static_cast<double>(messages * bytes) / (rate * 0.93);
+    out.sweep.push_back({.bytes = bytes, .bytes_per_s = rate * 0.93, .messages = messages, .elapsed_s = elapsed});
+  }
+  out.payload_checked = 12;
+  return out;
+}
+
+struct Maker {
+  GoodRun& run;
+  const NodeIndex& index;
+  double now = start_unix_s;
+
+  void add(const char* check, std::vector<std::string> hosts, const std::string& rail, nlohmann::json sample) {
+    Record record{.identity = run.identity, .check = check, .hosts = std::move(hosts), .rail = rail};
+    record.sample = std::move(sample);
+    record.started_unix_s = now += 0.001;
+    record.elapsed_s = 0.5;
+    run.records.push_back(judged({run.inventory, run.limits, &index}, std::move(record)));
+  }
+};
+
+void add_nodes(Maker& make, std::vector<std::string>& names) {
+  const Inventory& inventory = make.run.inventory;
+  for (std::size_t i = 0; i < inventory.nodes.size(); ++i) {
+    names.push_back(inventory.nodes[i].name);
+    make.add("stage.node", {names[i]}, "", {{"state", "ready"}, {"changed", false}, {"steps", {{{"id", "sysctl"}, {"state", "unchanged"}}}}});
+    make.add("host.facts", {names[i]}, "", good_facts(inventory, i));
+    for (const Rail& rail : inventory.nodes[i].spec->rails) make.add("link.rail", {names[i]}, rail.name, good_link(inventory, i, rail, false));
+  }
+  std::vector<const Record*> facts;
+  for (const Record& record : make.run.records)
+    if (record.check == "host.facts") facts.push_back(&record);
+  nlohmann::json fleet = fleet_sample(facts);
+  make.add("host.fleet", names, "", std::move(fleet));
+}
+
+void add_pairs(Maker& make, const std::vector<std::string>& names, int rounds) {
+  const Inventory& inventory = make.run.inventory;
+  const int nodes = static_cast<int>(names.size());
+  const fabric::Schedule schedule = rounds > 0 ? fabric::limited_schedule(nodes, rounds) : fabric::full_schedule(nodes);
+  for (const fabric::PairRound& round : schedule.rounds)
+    for (const fabric::NodePair& pair : round) {
+      const auto a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
+      make.add("pair.reach", {names[a], names[b]}, "", good_reach(inventory, a, b));
+      make.add("pair.overlay", {names[a], names[b]}, "", good_pair(names[a], names[b], nullptr));
+      for (const Rail& rail : inventory.nodes[a].spec->rails)
+        make.add("pair.rail", {names[a], names[b]}, rail.name, good_pair(names[a], names[b], &rail));
+    }
+}
+
+}  // namespace
+
+nlohmann::json good_facts(const Inventory& inventory, std::size_t node) {
+  const Desired want = desired(inventory, node);
+  Facts facts;
+  facts.hostname = want.node;
+  facts.machine_id = fmt::format("{:032x}", node);
+  facts.os_id = "debian";
+  facts.kernel = "6.1.0";
+  facts.cpus = 64;
+  facts.memory_bytes = std::int64_t{1} << 40;
+  facts.memlock_soft_bytes = facts.memlock_hard_bytes = UINT64_MAX;
+  facts.netdevs.push_back({.name = "mgmt0", .driver = "veth", .addresses = {want.management_address + "/16"}});
+  facts.netdevs.push_back({.name = "docker0", .driver = "bridge", .addresses = {"192.168.77.1/24"}});
+  for (const DesiredRail& rail : want.rails) {
+    const std::string address = format_ipv4(rail.address) + "/" + std::to_string(rail.prefix);
+    facts.netdevs.push_back({.name = rail.netdev, .driver = inventory.emulated() ? "veth" : "mlx5_core", .admin_up = true, .carrier = true,
+                             .mtu = rail.mtu, .addresses = {address}});
+  }
+  facts.sysctl = want.sysctl;
+  facts.versions = {{"openmpi", "4.1.4"}, {"ucx", "1.13.1"}, {"fabricgate", "0.1.0"}, {"libc", "2.36"}};
+  facts.clock_unix_s = start_unix_s;
+  return to_json_value(facts);
+}
+
+nlohmann::json good_link(const Inventory& inventory, std::size_t node, const Rail& rail, bool end) {
+  fabric::LinkState state{.present = true, .admin_up = true, .carrier = true, .speed_mbps = 10000, .mtu = rail.mtu};
+  for (const DesiredRail& want : desired(inventory, node).rails)
+    if (want.name == rail.name) state.addresses = {format_ipv4(want.address) + "/16"};
+  state.mac = mac(node, rail.name);
+  state.carrier_changes = 2;
+  state.counters = {{"rx_errors", 0}, {"tx_errors", 0}, {"rx_crc_errors", 0}, {"rx_dropped", 3}};
+  state.read_unix_s = start_unix_s;
+  fabric::LinkSample sample{.host = inventory.nodes[node].name, .rail = rail.name, .netdev = rail.netdev, .now = state};
+  if (end) {
+    sample.before = state;
+    sample.now.read_unix_s = start_unix_s + 100;
+  }
+  return to_json_value(sample);
+}
+
+nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail* rail) {
+  const double rate = rail != nullptr ? rail->rate_bits_per_s / 8 : 3e8;
+  fabric::PairSample sample{.a = a, .b = b, .rail = rail != nullptr ? rail->name : "", .engine = rail != nullptr ? "ucx-tcp" : "tcp"};
+  sample.a_to_b = sample.b_to_a = direction(rate);
+  sample.latency_iterations = 1000;
+  sample.latency_p50_s = 4e-5;
+  sample.latency_p99_s = 9e-5;
+  return to_json_value(sample);
+}
+
+nlohmann::json good_reach(const Inventory& inventory, std::size_t a, std::size_t b) {
+  fabric::ReachSample sample{.a = inventory.nodes[a].name, .b = inventory.nodes[b].name};
+  for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}})
+    for (const Rail& own : inventory.nodes[from].spec->rails)
+      for (const Rail& other : inventory.nodes[to].spec->rails) {
+        fabric::ReachAnswer answer{.from = inventory.nodes[from].name, .from_rail = own.name, .to = inventory.nodes[to].name, .to_rail = other.name};
+        if (own.name == other.name) {
+          answer.macs = {mac(to, other.name)};
+          answer.full_mtu = true;
+        }
+        sample.answers.push_back(answer);
+      }
+  return to_json_value(sample);
+}
+
+nlohmann::json good_collective(const std::vector<std::string>& hosts, double node_rate) {
+  fabric::CollectiveSample sample{.hosts = hosts, .ranks = static_cast<int>(hosts.size()), .engine = "ucx-tcp"};
+  const double factor = 2.0 * (sample.ranks - 1) / sample.ranks;
+  for (const std::uint64_t bytes : {std::uint64_t{1048576}, std::uint64_t{16777216}}) {
+    const double busbw = node_rate * 0.9;
+    const double elapsed = static_cast<double>(bytes) / busbw * factor;
+    sample.points.push_back({.bytes = bytes, .algorithm = "ring", .iterations = 5, .elapsed_s = elapsed, .busbw_bytes_per_s = busbw});
+  }
+  sample.elements_checked = 4194304;
+  sample.rank_elapsed_s.assign(hosts.size(), sample.points.back().elapsed_s);
+  return to_json_value(sample);
+}
+
+GoodRun good_run(const GoodRunShape& shape) {
+  GoodRun run;
+  auto loaded = parse_inventory(inventory_yaml(shape), "good_run.yaml");
+  if (!loaded.inventory) {
+    for (const InventoryProblem& problem : loaded.problems) std::fputs((to_string(problem) + "\n").c_str(), stderr);
+    return run;  // a test on an empty run fails
+  }
+  run.inventory = std::move(*loaded.inventory);
+  if (auto limits = parse_limits(default_limits_text(), "default.yaml", platform_of(run.inventory))) run.limits = std::move(*limits);
+  if (auto suite = parse_suite(default_suite_text(), "default.yaml")) run.suite = std::move(*suite);
+  run.identity = {"run-1", run.inventory.checksum, "0.1.0+test", run.suite.name};
+  const NodeIndex index = node_index(run.inventory);
+  Maker make{run, index};
+  std::vector<std::string> names;
+  add_nodes(make, names);
+  add_pairs(make, names, shape.rounds);
+  make.add("collective.allreduce", names, "", good_collective(names, shape.rails * 1e9 / 8));
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for (const Rail& rail : run.inventory.nodes[i].spec->rails) make.add("link.counters", {names[i]}, rail.name, good_link(run.inventory, i, rail, true));
+  return run;
+}
+
+std::vector<std::string> GoodRun::lines() const {
+  std::vector<std::string> out;
+  for (const Record& record : records) out.push_back(to_line(record));
+  return out;
+}
+
+std::string GoodRun::text() const {
+  std::string out;
+  for (const Record& record : records) out += to_line(record) + "\n";
+  return out;
+}
+
+}  // namespace fabricgate::suites

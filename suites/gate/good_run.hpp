@@ -1,0 +1,42 @@
+#pragma once
+/// A complete run in which everything is good, made by code from an inventory: for tests and benchmarks only.
+#include <string>
+#include <vector>
+
+#include "inventory/inventory.hpp"
+#include "results/record.hpp"
+#include "suites/limits.hpp"
+#include "suites/suite.hpp"
+
+namespace fabricgate::suites {
+
+struct GoodRun {
+  Inventory inventory;
+  Limits limits;
+  Suite suite;
+  RunIdentity identity;
+  std::vector<Record> records;  ///< judged
+
+  std::vector<std::string> lines() const;
+  std::string text() const;  ///< JSON Lines
+};
+
+struct GoodRunShape {
+  int nodes = 4;
+  int rails = 2;
+  int rounds = 0;  ///< of the pair tier; 0 = every pair
+  bool emulated = true;
+  std::string extra_yaml;  ///< appended to the inventory, e.g. a kubernetes section
+};
+
+/// Nodes n001…, rails rail0… of 1 Gb/s.
+GoodRun good_run(const GoodRunShape& shape = {});
+
+/// Samples a record of the run could have; `rail_rate` in bytes/s.
+nlohmann::json good_facts(const Inventory& inventory, std::size_t node);
+nlohmann::json good_link(const Inventory& inventory, std::size_t node, const Rail& rail, bool end);
+nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail* rail);
+nlohmann::json good_reach(const Inventory& inventory, std::size_t a, std::size_t b);
+nlohmann::json good_collective(const std::vector<std::string>& hosts, double node_rate);
+
+}  // namespace fabricgate::suites
