@@ -41,9 +41,30 @@ const Check* find_check(std::string_view id) {
   return nullptr;
 }
 
+namespace {
+
+/// Path of the first number that cannot be, or empty.
+std::string absurd_number(const nlohmann::json& value) {
+  if (value.is_number_float() && !within(value.get<double>(), -1e15, 1e15)) return "/";
+  if (!value.is_structured()) return "";
+  for (const auto& [key, child] : value.items()) {
+    if (!child.is_structured() && !child.is_number_float()) continue;
+    const std::string path = absurd_number(child);
+    if (!path.empty()) return "/" + key + (path == "/" ? "" : path);
+  }
+  return "";
+}
+
+}  // namespace
+
+Judgement judge_sample(const JudgeContext& context, const Check& check, const Record& record) {
+  const std::string absurd = absurd_number(record.sample);
+  return absurd.empty() ? check.judge(context, record) : unusable(record, "number at " + absurd + " cannot be");
+}
+
 Record judged(const JudgeContext& context, Record record) {
   const Check* check = find_check(record.check);
-  Judgement judgement = check != nullptr ? check->judge(context, record) : unusable(record, "unknown check '" + record.check + "'");
+  Judgement judgement = check != nullptr ? judge_sample(context, *check, record) : unusable(record, "unknown check '" + record.check + "'");
   if (check != nullptr) record.tier = check->tier;
   record.verdict = judgement.verdict;
   record.reason = std::move(judgement.reason);

@@ -109,6 +109,8 @@ Judgement judge_link_rail(const JudgeContext& context, const Record& record) {
   if (now.mtu <= 0 || now.mtu > 1 << 20) return unusable(record, "MTU " + std::to_string(now.mtu) + " cannot be");
   if (!within(now.read_unix_s, 1, 1e11)) return unusable(record, "the time of reading cannot be");
   if (now.carrier_changes < 0) return unusable(record, "carrier changes were not read");
+  for (const auto& [name, value] : now.counters)
+    if (value < 0) return unusable(record, "counter " + name + " is negative");
   const Limit* speed = context.limits.find("link.speed_share");
   if (speed == nullptr || !speed->low) return limit_missing(record, "link.speed_share");
   // A software rail reports a made-up speed (10 Gb/s for veth): the shaped rate is measured in the pair tier instead.

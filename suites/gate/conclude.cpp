@@ -27,6 +27,21 @@ void demand_something(Fold& fold) {
   fold.result.missing.push_back({"addons", {}, "", "no record"});
 }
 
+/// Safety net below all rules above: whatever they made of it, a record of required nodes that is not good and was not
+/// forgiven keeps the gate shut. Such a case is a fault of this program, and says so.
+void close_over_leftovers(Fold& fold) {
+  for (const Exhibit& exhibit : fold.exhibits.records) {
+    const Record& record = exhibit.record;
+    if (opens_gate(record.verdict) || record.verdict == Verdict::skip || fold.forgiven.count(&exhibit) != 0) continue;
+    if (fold.input.suite.find(record.check) == nullptr) continue;
+    if (!std::all_of(exhibit.nodes.begin(), exhibit.nodes.end(), [&](int node) { return fold.required(node); })) continue;
+    if (fold.input.through && record.tier > *fold.input.through) continue;
+    fold.result.findings.push_back(make_finding("gate.unaccounted", {.host = record.hosts[0], .rail = record.rail},
+                                                "an effect on the verdict", subject_key(record) + " is " + to_string(record.verdict)));
+    return;
+  }
+}
+
 Verdict own_verdict(const NodeResult& node) {
   if (node.tiers.empty()) return Verdict::not_run;
   Verdict verdict = Verdict::skip;
@@ -106,10 +121,12 @@ void conclude(Fold& fold) {
     order_findings(node.findings);
     if (node.required) verdict = worse(verdict, node.verdict);
   }
-  order_findings(result.findings);
   for (const Finding& finding : result.findings) verdict = worse(verdict, finding.verdict);
   for (const Missing& missing : result.missing)
     if (closes(result, missing)) verdict = worse(verdict, Verdict::not_run);
+  if (opens_gate(verdict)) close_over_leftovers(fold);
+  order_findings(result.findings);
+  for (const Finding& finding : result.findings) verdict = worse(verdict, finding.verdict);
   if (verdict == Verdict::skip) verdict = Verdict::inconclusive;
   result.verdict = verdict;
   result.exit_code = fabricgate::exit_code(verdict);

@@ -103,7 +103,7 @@ void judge_again(const GateInput& input, const NodeIndex& index, const Check& ch
     return;
   }
   if (record.verdict == Verdict::skip) return set_skip(input, record);
-  Judgement again = check.judge({input.inventory, input.limits, &index}, record);
+  Judgement again = judge_sample({input.inventory, input.limits, &index}, check, record);
   const Verdict stored = worse(record.verdict, worst(record.findings));
   const bool sampled = !record.sample.is_null();
   const bool edited = record.verdict != stored || worse(stored, again.verdict) != stored;

@@ -94,8 +94,12 @@ Explained fold_culprits(Fold& fold, const fabric::Observation& observation) {
 
 /// A pair finding is an echo when a culprit explains the path in its direction, or when an end is shut by itself.
 bool is_echo(const Fold& fold, const Explained& explained, const std::vector<std::string>& rails, const Exhibit& exhibit) {
+  const auto tampered = [](const Finding& finding) {
+    return finding.cause == "gate.verdict_edited" || finding.cause == "gate.record_conflict";
+  };
+  if (std::any_of(exhibit.record.findings.begin(), exhibit.record.findings.end(), tampered)) return false;
   if (fold.shut(exhibit.nodes[0]) || fold.shut(exhibit.nodes[1])) return true;
-  const auto rail = std::find(rails.begin(), rails.end(), exhibit.record.rail) - rails.begin();
+  if (exhibit.record.findings.empty()) return false;
   if (exhibit.paths.empty()) {
     if (exhibit.record.check != "pair.reach" || exhibit.reach.empty()) return false;
     return std::all_of(exhibit.record.findings.begin(), exhibit.record.findings.end(), [&](const Finding& finding) {
@@ -105,7 +109,6 @@ bool is_echo(const Fold& fold, const Explained& explained, const std::vector<std
              explained.has({.from = exhibit.nodes[forward ? 1 : 0], .to = exhibit.nodes[forward ? 0 : 1], .rail = own});
     });
   }
-  (void)rail;
   bool any = false;
   for (const fabric::PathResult& path : exhibit.paths) {
     if (path.result == fabric::PathClass::good) continue;
@@ -187,7 +190,7 @@ void fold_pairs(Fold& fold) {
   if (!fold.demanded("pair.rail") && !fold.demanded("pair.reach") && !fold.demanded("pair.overlay")) return;
   fold_statements(fold);
   const std::vector<Group> groups = groups_of(fold.exhibits);
-  std::set<const Exhibit*> forgiven;
+  std::set<const Exhibit*>& forgiven = fold.forgiven;
   std::vector<const Exhibit*> bad;
   for (const Group& group : groups) {
     if (recovered(group)) {

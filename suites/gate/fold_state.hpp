@@ -1,6 +1,7 @@
 #pragma once
 /// What the parts of the fold share. Only for suites/gate.
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct Fold {
   const GateInput& input;
   const Exhibits& exhibits;
   GateResult result;
+  std::set<const Exhibit*> forgiven;  ///< suspects that were good in every repetition
 
   bool demanded(const char* check) const;
   std::size_t nodes() const { return input.inventory.nodes.size(); }

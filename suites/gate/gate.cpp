@@ -55,7 +55,7 @@ void Fold::miss(Missing missing, Tier tier, int blame) {
 }
 
 GateResult gate(const GateInput& input, const Exhibits& exhibits) {
-  Fold fold{input, exhibits, {}};
+  Fold fold{input, exhibits, {}, {}};
   for (const Node& node : input.inventory.nodes) fold.result.nodes.push_back({.name = node.name, .required = node.required});
   fold.result.emulated = input.inventory.emulated();
   fold.result.records = exhibits.records.size();

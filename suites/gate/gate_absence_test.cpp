@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "suites/gate/gate.hpp"
 #include "suites/gate/good_run.hpp"
@@ -84,8 +85,8 @@ TEST(GateAbsence, EveryDeletedLineShutsTheGateAndIsNamed) {
     expect_shut(result, "without " + lines[i].substr(0, 200));
     EXPECT_EQ(result.exit_code, ExitCode::inconclusive);
     EXPECT_THAT(said(result), HasSubstr(good().records[i].check));
-    if (good().records[i].hosts.size() <= 2)
-      for (const std::string& host : good().records[i].hosts) EXPECT_THAT(said(result), HasSubstr(host));
+    if (good().records[i].hosts.size() > 2) continue;
+    for (const std::string& host : good().records[i].hosts) EXPECT_THAT(said(result), HasSubstr(host));
   }
 }
 
@@ -169,11 +170,9 @@ TEST(GateAbsence, RecordsOfAnotherRunInventoryBuildOrSuiteAreNoEvidence) {
   for (const auto& [what, identity] : others) {
     GoodRun all = good();
     for (Record& record : all.records) record.identity = identity;
-    const GateResult result = judge(all, all.text());
-    (void)result;
     const GateResult against = gate({good().inventory, good().suite, good().limits, good().identity}, {{"records.jsonl", all.text()}});
     expect_shut(against, what);
-    EXPECT_THAT(said(against), HasSubstr(what));
+    EXPECT_THAT(said(against), HasSubstr(what));  // the first line is named with what is foreign in it
     for (std::size_t i = 0; i < all.records.size(); ++i) {
       std::vector<std::string> lines = good().lines();
       lines[i] = to_line(all.records[i]);
