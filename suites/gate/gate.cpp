@@ -16,13 +16,6 @@
 
 namespace fabricgate::suites {
 
-std::string to_string(const Missing& missing) {
-  std::string out = missing.check;
-  for (std::size_t i = 0; i < missing.hosts.size(); ++i) out += (i == 0 ? " " : ",") + missing.hosts[i];
-  if (!missing.rail.empty()) out += " " + missing.rail;
-  return out + ": " + missing.reason;
-}
-
 bool Fold::demanded(const char* id) const {
   const Check* check = find_check(id);
   if (check == nullptr || input.suite.find(id) == nullptr) return false;
