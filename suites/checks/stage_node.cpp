@@ -3,8 +3,9 @@
 namespace fabricgate::suites {
 
 /// Sample: {"state": "ready", "changed": true|false, "steps": [{"id": …, "state": "done" | "unchanged"}, …]}. Ready and
-/// every step done or unchanged is a pass. Anything else is judged by the findings stage wrote into the record.
-Judgement judge_stage_node(const JudgeContext&, const Record& record) {
+/// every step done or unchanged is a pass. "clock_offset_s" (node minus head, null where unknown) is known to
+/// "clock_error_s". Anything else is judged by the findings stage wrote into the record.
+Judgement judge_stage_node(const JudgeContext& context, const Record& record) {
   const nlohmann::json& sample = record.sample;
   if (!sample.is_object()) return unusable(record, "sample is not an object");
   const auto state = sample.find("state");
@@ -19,7 +20,18 @@ Judgement judge_stage_node(const JudgeContext&, const Record& record) {
     if (*step_state != "done" && *step_state != "unchanged")
       return unusable(record, "step " + step.value("id", nlohmann::json("?")).dump() + " is '" + step_state->get<std::string>() + "'");
   }
-  return decide({});
+  const auto offset = sample.find("clock_offset_s"), error = sample.find("clock_error_s");
+  if (offset == sample.end() || offset->is_null()) return decide({});
+  const Limit* limit = context.limits.find("clock.offset");
+  if (limit == nullptr || !limit->high) return limit_missing(record, "clock.offset");
+  if (!offset->is_number() || !within(offset->get<double>(), -1e10, 1e10)) return unusable(record, "clock_offset_s is not a number");
+  if (error == sample.end() || !error->is_number() || !within(error->get<double>(), 0, 1e6))
+    return unusable(record, "clock_error_s is not a positive number");
+  const double surely_off = std::abs(offset->get<double>()) - error->get<double>();
+  if (surely_off <= *limit->high) return decide({});
+  Subject subject;
+  if (!record.hosts.empty()) subject.host = record.hosts[0];
+  return decide({make_finding("host.clock_offset", subject, "at most " + time_text(*limit->high), time_text(surely_off))});
 }
 
 }  // namespace fabricgate::suites
