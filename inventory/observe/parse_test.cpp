@@ -71,7 +71,7 @@ TEST(Parse, ServerAddressIsFoundWhereverTheOptionStands) {
 }
 
 TEST(Parse, EnvironmentVariablesAreMatchedWhole) {
-  const std::string environ("XSSH_CONNECTION=no\0SSH_CONNECTION=1 2 3 4\0", 44);
+  const std::string environ("XSSH_CONNECTION=no\0SSH_CONNECTION=1 2 3 4\0", 42);
   EXPECT_EQ(parse_environment(environ, "SSH_CONNECTION"), "1 2 3 4");
   EXPECT_EQ(parse_environment(environ, "SSH"), "");
 }
