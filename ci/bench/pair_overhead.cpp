@@ -5,11 +5,7 @@
 //
 // Ranks are threads of this process. Without a prefix all are on one interface (default lo); with a prefix rank i
 // enters the network namespace PREFIXi (root only), with its own /sys, so that shaped rails can be measured.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -17,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "ci/bench/network_namespace.hpp"
 #include "fabric/round/merge.hpp"
 #include "fabric/round/run.hpp"
 #include "fabric/thread_rendezvous.hpp"
@@ -25,14 +22,6 @@ using namespace fabricgate;
 using namespace fabricgate::fabric;
 
 namespace {
-
-bool enter_namespace(const std::string& name) {
-  const int fd = ::open(("/run/netns/" + name).c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0 || ::unshare(CLONE_FS | CLONE_NEWNS) != 0 || ::setns(fd, CLONE_NEWNET) != 0) return false;
-  ::close(fd);
-  return ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("sysfs", "/sys", "sysfs", 0, nullptr) == 0;
-}
 
 RoundOrder make_order(int ranks, double seconds, const std::string& netdevs) {
   RoundOrder order;
