@@ -9,7 +9,7 @@
 namespace fabricgate::fabric {
 namespace {
 
-constexpr Patience patience{.spin_s = 3e-6, .sleep_s = 0.02};
+constexpr Patience patience{.spin_s = 50e-6, .sleep_s = 0.02};
 
 }  // namespace
 

@@ -13,8 +13,8 @@ namespace {
 
 using Clock = Deadline::Clock;
 
-constexpr std::uint64_t full_check_every = 61;                        // prime, so that it visits every slot of a window
-constexpr Patience stream_patience{.spin_s = 3e-6, .sleep_s = 0.02};  // many ranks may share a processor
+constexpr std::uint64_t full_check_every = 61;  // prime, so that it visits every slot of a window
+constexpr Patience stream_patience{.spin_s = 50e-6, .sleep_s = 0.02};  // longer than a gap on a fast link
 
 /// "You may send messages below `upto`; there will be no more" when last.
 struct Grant {
