@@ -1,0 +1,249 @@
+#include "bootstrap/stage/node_stage.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "bootstrap/agent/serve.hpp"
+#include "bootstrap/ssh/quote.hpp"
+#include "results/file.hpp"
+
+namespace fabricgate::bootstrap {
+namespace {
+
+constexpr double upload_timeout_s = 300, short_timeout_s = 60;
+constexpr std::size_t longest_answer = std::size_t{16} << 20;
+
+std::string tail(const std::string& text) {
+  constexpr std::size_t shown = 300;
+  std::string end = text.size() > shown ? "…" + text.substr(text.size() - shown) : text;
+  while (!end.empty() && end.back() == '\n') end.pop_back();
+  return end;
+}
+
+std::string quoted(const std::vector<std::string>& words) {
+  const auto line = quote_command(words);
+  return line ? *line : line.error().what;
+}
+
+bool packages_changed(const std::vector<StepReport>& steps) {
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const StepReport& step) { return step.id == "packages" && step.state == StepState::applied; });
+}
+
+}  // namespace
+
+double unix_now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+NodeStage::NodeStage(const StagePlan& plan, NodeReport& report)
+    : plan_(plan), report_(report), nonce_(make_nonce()),
+      places_(places_of(plan.inventory.launcher.install_dir, plan.agent_sha256, nonce_)) {
+  deploy_.id = "deploy";
+  deploy_.state = StepState::unchanged;
+}
+
+std::optional<Command> NodeStage::next(const CommandResult* previous) {
+  if (previous == nullptr) {
+    report_.started_unix_s = unix_now_s();
+    journal({{"event", "started"}, {"op", plan_.dry_run ? "plan" : "stage"}});
+    return ask(plan_.dry_run ? AgentOp::plan : AgentOp::apply);
+  }
+  switch (phase_) {
+    case Phase::look:
+    case Phase::facts_again: return after_look(*previous);
+    case Phase::upload_agent: {
+      const Upload sent{plan_.agent, plan_.agent_sha256, spare_ ? places_.spare : places_.agent, 0755};
+      if (auto finding = judge_upload(*previous, sent, report_.name)) {
+        add(*finding);
+        return finish();
+      }
+      uploaded_agent_ = true;
+      return ask(plan_.dry_run ? AgentOp::plan : AgentOp::apply);
+    }
+    case Phase::upload_rank:
+      if (auto finding = judge_upload(*previous, {plan_.rank, plan_.rank_sha256, places_.rank, 0755}, report_.name)) {
+        add(*finding);
+        deploy_.state = StepState::failed;
+        return finish();
+      }
+      look_.rank_sha256 = plan_.rank_sha256;
+      return deploy();
+    case Phase::link:
+      if (previous->exit_code != 0) {
+        add(make_finding("stage.step_failed", {.host = report_.name, .file = places_.agent_link}, "link to " + places_.agent,
+                         tail(previous->err)));
+        deploy_.state = StepState::failed;
+      }
+      look_.linked = true;
+      return deploy();
+    case Phase::clean:
+    case Phase::done: break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Command> NodeStage::ask(AgentOp op) {
+  const Desired wanted = desired(plan_.inventory, report_.node);
+  AgentRequest request;
+  request.nonce = nonce_;
+  request.op = op;
+  request.desired = to_json_value(wanted);
+  for (const auto& [key, value] : wanted.sysctl) request.facts_request.sysctl_keys.push_back(key);
+  request.facts_request.free_space_paths = {wanted.install_dir, wanted.spool_dir};
+  request.facts_request.version_prefixes = {wanted.mpi_prefix};
+  request.run = plan_.options.run;
+  if (op == AgentOp::apply) request.journal = wanted.install_dir + "/journal/stage.jsonl";
+  request.only_steps = plan_.options.only_steps;
+  request.allow_busy = plan_.options.allow_busy;
+  request.deadline_s = plan_.options.node_timeout_s;
+  phase_ = op == AgentOp::facts ? Phase::facts_again : Phase::look;
+  output_.clear();
+  heard_unix_s_ = 0;
+  asked_unix_s_ = unix_now_s();
+  Command command = look_command(places_, plan_.agent_sha256, nonce_, frame_request(request));
+  command.timeout_s = plan_.options.node_timeout_s + 15;  // the agent's own deadline comes first and says more
+  command.sink = [this](std::string_view chunk) -> Status {
+    if (output_.size() + chunk.size() > longest_answer) return Error{ErrorKind::io, "the agent's answer is longer than 16 MiB", 0};
+    output_ += chunk;
+    if (heard_unix_s_ == 0 && parse_look(output_, nonce_)) heard_unix_s_ = unix_now_s();
+    return {};
+  };
+  return command;
+}
+
+std::optional<Command> NodeStage::after_look(const CommandResult& result) {
+  const auto look = parse_look(output_, nonce_);
+  if (!look) {
+    fail_agent("exit code " + std::to_string(result.exit_code) + ", no answer; stderr: " + tail(result.err));
+    return finish();
+  }
+  look_ = *look;
+  if (look_.clock_unix_s && heard_unix_s_ > 0 && !report_.clock_offset_s) {
+    report_.clock_offset_s = *look_.clock_unix_s - (asked_unix_s_ + heard_unix_s_) / 2;
+    report_.clock_error_s = (heard_unix_s_ - asked_unix_s_) / 2;
+  }
+  if (result.exit_code != exit_no_agent) return take_answer(result);
+  if (uploaded_agent_) {
+    fail_agent("the agent was uploaded and verified, but is not there or cannot be executed");
+    return finish();
+  }
+  spare_ = plan_.dry_run;
+  phase_ = Phase::upload_agent;
+  return upload(plan_.agent, plan_.agent_sha256, spare_ ? places_.spare : places_.agent);
+}
+
+std::optional<Command> NodeStage::take_answer(const CommandResult& result) {
+  const auto json = extract_answer(output_, nonce_);
+  const auto answer = json ? answer_from_json(*json) : Result<AgentAnswer>(json.error());
+  if (!answer) {
+    fail_agent("exit code " + std::to_string(result.exit_code) + ": " + answer.error().what + "; stderr: " + tail(result.err));
+    return finish();
+  }
+  if (answer->facts) report_.facts = answer->facts;
+  if (phase_ == Phase::facts_again) return finish();
+  report_.steps = answer->steps;
+  for (const StepReport& step : answer->steps) {
+    report_.findings.insert(report_.findings.end(), step.findings.begin(), step.findings.end());
+    report_.commands.insert(report_.commands.end(), step.commands.begin(), step.commands.end());
+    journal({{"event", "step"}, {"id", step.id}, {"state", to_string(step.state)}, {"error", step.error}});
+  }
+  if (!answer->error.empty()) fail_agent(answer->error);
+  if (refuse_busy()) return finish();
+  plan_deploy();
+  if (plan_.dry_run || stopped_) return finish();
+  return deploy();
+}
+
+bool NodeStage::refuse_busy() {
+  if (plan_.options.allow_busy || !report_.facts) return false;
+  const auto reasons = busy_reasons(desired(plan_.inventory, report_.node), *report_.facts);
+  for (const std::string& reason : reasons) {
+    Finding finding = make_finding("stage.node_busy", {.host = report_.name}, "a node nobody uses", reason);
+    if (std::find(report_.findings.begin(), report_.findings.end(), finding) == report_.findings.end()) add(std::move(finding));
+  }
+  return !reasons.empty();
+}
+
+/// The lines a person would type for what is not deployed yet.
+void NodeStage::plan_deploy() {
+  if (uploaded_agent_ || spare_)
+    deploy_.commands.push_back(quoted({"install", "-D", "-m", "0755", "fabricgate-agent", places_.agent}));
+  if (plan_.rank && look_.rank_sha256 != plan_.rank_sha256)
+    deploy_.commands.push_back(quoted({"install", "-D", "-m", "0755", "fabricgate-rank", places_.rank}));
+  if (!look_.linked) deploy_.commands.push_back(quoted({"ln", "-sfn", places_.agent, places_.agent_link}));
+  if (!deploy_.commands.empty()) deploy_.state = plan_.dry_run ? StepState::planned : StepState::applied;
+  report_.commands.insert(report_.commands.end(), deploy_.commands.begin(), deploy_.commands.end());
+}
+
+std::optional<Command> NodeStage::deploy() {
+  if (plan_.rank && look_.rank_sha256 != plan_.rank_sha256) {
+    phase_ = Phase::upload_rank;
+    return upload(plan_.rank, plan_.rank_sha256, places_.rank);
+  }
+  if (!look_.linked) {
+    phase_ = Phase::link;
+    return Command{.argv = {"/bin/sh", "-c", "mkdir -p \"${2%/*}\" && ln -sfn \"$1\" \"$2\"", "link", places_.agent, places_.agent_link},
+                   .timeout_s = short_timeout_s};
+  }
+  if (packages_changed(report_.steps)) return ask(AgentOp::facts);
+  return finish();
+}
+
+std::optional<Command> NodeStage::upload(const std::shared_ptr<const std::string>& content, const std::string& sha256,
+                                         const std::string& path) {
+  return upload_command({content, sha256, path, 0755}, upload_timeout_s);
+}
+
+std::optional<Command> NodeStage::finish() {
+  phase_ = Phase::done;
+  if (!spare_) return std::nullopt;
+  phase_ = Phase::clean;
+  return Command{.argv = {"rm", "-rf", "--", places_.spare.substr(0, places_.spare.rfind('/'))}, .timeout_s = short_timeout_s};
+}
+
+void NodeStage::add(Finding finding) { report_.findings.push_back(std::move(finding)); }
+
+void NodeStage::fail_agent(const std::string& found) {
+  stopped_ = true;
+  add(make_finding("stage.agent_failed", {.host = report_.name, .file = spare_ ? places_.spare : places_.agent},
+                   "an answer of the agent", found));
+}
+
+void NodeStage::journal(const nlohmann::json& entry) const {
+  if (plan_.options.run_folder.empty()) return;
+  nlohmann::json line = entry;
+  line["time_unix_s"] = unix_now_s();
+  line["run"] = plan_.options.run;
+  // A journal that cannot be written costs only the account of what happened; the state is always found by looking.
+  (void)append_line(plan_.options.run_folder + "/journal/" + report_.name + ".jsonl",
+                    line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), false);
+}
+
+void NodeStage::conclude(const Status& session, const std::optional<Finding>& finding) {
+  if (finding) add(*finding);
+  if (!session && !finding) {
+    if (phase_ == Phase::look || phase_ == Phase::facts_again)
+      fail_agent(session.error().what);
+    else if (phase_ != Phase::clean)
+      add(make_finding("stage.step_failed", {.host = report_.name}, "staging done", session.error().what));
+  }
+  report_.steps.push_back(deploy_);
+  const auto has = [&](StepState state) {
+    return std::any_of(report_.steps.begin(), report_.steps.end(), [&](const StepReport& step) { return step.state == state; });
+  };
+  const Verdict verdict = worst(report_.findings);
+  const bool reached = !finding || finding->cause == "ssh.host_key_changed" || finding->cause == "ssh.sudo_refused";
+  if (!reached)
+    report_.state = NodeState::unreachable;
+  else if (verdict == Verdict::blocked || (has(StepState::blocked) && verdict != Verdict::fail))
+    report_.state = NodeState::blocked;
+  else if (!opens_gate(verdict) || !session || has(StepState::failed))
+    report_.state = NodeState::failed;
+  else
+    report_.state = has(StepState::applied) ? NodeState::changed : has(StepState::planned) ? NodeState::planned : NodeState::unchanged;
+  for (const Finding& each : report_.findings)
+    if (each.verdict == verdict && !opens_gate(verdict) && report_.reason.empty()) report_.reason = each.cause + ": " + each.found;
+  if (report_.reason.empty() && !session) report_.reason = session.error().what;
+  journal({{"event", "ended"}, {"state", to_string(report_.state)}, {"reason", report_.reason}});
+}
+
+}  // namespace fabricgate::bootstrap

@@ -1,0 +1,59 @@
+#pragma once
+/// The conversation with one node: look, upload the agent where it is missing, ask or tell it, deploy, tidy up.
+#include <memory>
+#include <string>
+
+#include "bootstrap/ssh/transfer.hpp"
+#include "bootstrap/stage/look.hpp"
+#include "bootstrap/stage/stage.hpp"
+
+namespace fabricgate::bootstrap {
+
+/// What is the same for all nodes of one stage.
+struct StagePlan {
+  const Inventory& inventory;
+  const StageOptions& options;
+  bool dry_run = false;
+  std::shared_ptr<const std::string> agent, rank;  ///< contents; rank null: not deployed
+  std::string agent_sha256, rank_sha256;
+};
+
+class NodeStage {
+ public:
+  NodeStage(const StagePlan& plan, NodeReport& report);
+
+  std::optional<Command> next(const CommandResult* previous);
+  /// After the session: the report gets its state and reason.
+  void conclude(const Status& session, const std::optional<Finding>& finding);
+
+ private:
+  enum class Phase { look, upload_agent, upload_rank, link, facts_again, clean, done };
+
+  std::optional<Command> ask(AgentOp op);
+  std::optional<Command> after_look(const CommandResult& result);
+  std::optional<Command> take_answer(const CommandResult& result);
+  std::optional<Command> deploy();
+  std::optional<Command> finish();
+  std::optional<Command> upload(const std::shared_ptr<const std::string>& content, const std::string& sha256,
+                                const std::string& path);
+  void plan_deploy();
+  bool refuse_busy();
+  void add(Finding finding);
+  void fail_agent(const std::string& found);
+  void journal(const nlohmann::json& entry) const;
+
+  const StagePlan& plan_;
+  NodeReport& report_;
+  std::string nonce_;
+  Places places_;
+  Phase phase_ = Phase::look;
+  std::string output_;
+  double asked_unix_s_ = 0, heard_unix_s_ = 0;
+  Look look_;
+  bool uploaded_agent_ = false, spare_ = false, stopped_ = false;
+  StepReport deploy_;
+};
+
+double unix_now_s();
+
+}  // namespace fabricgate::bootstrap
