@@ -7,8 +7,12 @@ namespace {
 
 // A contradiction between two places is reported at the later one: std::max of the marks.
 
-bool known(const Cidr& cidr) { return cidr.prefix <= 30; }
-bool overlap(const Cidr& a, const Cidr& b) { return a.contains(b.address) || b.contains(a.address); }
+bool known(const Cidr& cidr) {
+  return cidr.prefix <= 30;
+}
+bool overlap(const Cidr& a, const Cidr& b) {
+  return a.contains(b.address) || b.contains(a.address);
+}
 
 void check_rail(YamlReader& r, const InventoryDraft& draft, const ClassDraft& one, std::size_t index) {
   const Rail& rail = one.spec.rails[index];
@@ -16,11 +20,11 @@ void check_rail(YamlReader& r, const InventoryDraft& draft, const ClassDraft& on
   const std::string start = "rail " + rail.name + ": ";
   const Cidr& management = draft.inventory.management;
   if (known(rail.cidr) && draft.management_known && overlap(rail.cidr, management))
-    r.problem(mark.cidr, start + "cidr " + format_cidr(rail.cidr) + " overlaps the management network " + format_cidr(management) +
-                             "; the wire under test is never the wire we talk over");
+    r.problem(mark.cidr, start + "cidr " + format_cidr(rail.cidr) + " overlaps the management network " +
+                             format_cidr(management) + "; the wire under test is never the wire we talk over");
   if (rail.gpu >= one.spec.gpus)
     r.problem(std::max(mark.gpu, one.gpus), start + "serves gpu " + std::to_string(rail.gpu) + ", but the node has " +
-                                             std::to_string(one.spec.gpus) + " gpus (counted from 0)");
+                                                std::to_string(one.spec.gpus) + " gpus (counted from 0)");
   if (rail.link_layer == LinkLayer::infiniband && rail.device.empty())
     r.problem(mark.link_layer, start + "an infiniband rail needs 'device', as in mlx5_0");
 }
@@ -29,13 +33,17 @@ void check_two_rails(YamlReader& r, const ClassDraft& one, std::size_t first, st
   const Rail &a = one.spec.rails[first], &b = one.spec.rails[second];
   const RailMarks &mark_a = one.rails[first], &mark_b = one.rails[second];
   const std::string others = " is already that of rail " + std::to_string(first) + " (" + a.name + ")";
-  if (a.name == b.name) r.problem(std::max(mark_a.name, mark_b.name), "rail name '" + a.name + "' is already that of rail " + std::to_string(first));
-  if (!b.netdev.empty() && a.netdev == b.netdev) r.problem(std::max(mark_a.netdev, mark_b.netdev), "netdev '" + a.netdev + "'" + others);
-  if (!b.device.empty() && a.device == b.device) r.problem(std::max(mark_a.device, mark_b.device), "device '" + a.device + "'" + others);
+  if (a.name == b.name)
+    r.problem(std::max(mark_a.name, mark_b.name),
+              "rail name '" + a.name + "' is already that of rail " + std::to_string(first));
+  if (!b.netdev.empty() && a.netdev == b.netdev)
+    r.problem(std::max(mark_a.netdev, mark_b.netdev), "netdev '" + a.netdev + "'" + others);
+  if (!b.device.empty() && a.device == b.device)
+    r.problem(std::max(mark_a.device, mark_b.device), "device '" + a.device + "'" + others);
   if (known(a.cidr) && known(b.cidr) && overlap(a.cidr, b.cidr))
     r.problem(std::max(mark_a.cidr, mark_b.cidr), "cidr " + format_cidr(b.cidr) + " of rail " + b.name + " overlaps " +
-                                                   format_cidr(a.cidr) + " of rail " + a.name + " on line " +
-                                                   std::to_string(mark_a.cidr.line));
+                                                      format_cidr(a.cidr) + " of rail " + a.name + " on line " +
+                                                      std::to_string(mark_a.cidr.line));
 }
 
 }  // namespace
@@ -43,8 +51,9 @@ void check_two_rails(YamlReader& r, const ClassDraft& one, std::size_t first, st
 void check_class(YamlReader& reader, const InventoryDraft& draft, const ClassDraft& one) {
   const NodeClass& spec = one.spec;
   if (spec.slots != 1 && spec.slots != spec.gpus)
-    reader.problem(std::max(one.slots, one.gpus), "slots: must be 1 or equal gpus (" + std::to_string(spec.gpus) + "), found " +
-                                                   std::to_string(spec.slots) + "; a launcher would start ranks without a GPU");
+    reader.problem(std::max(one.slots, one.gpus), "slots: must be 1 or equal gpus (" + std::to_string(spec.gpus) +
+                                                      "), found " + std::to_string(spec.slots) +
+                                                      "; a launcher would start ranks without a GPU");
   for (std::size_t i = 0; i < spec.rails.size(); ++i) {
     check_rail(reader, draft, one, i);
     for (std::size_t before = 0; before < i; ++before) check_two_rails(reader, one, before, i);

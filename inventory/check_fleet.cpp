@@ -10,11 +10,14 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return out;
 }
 
-std::string on_line(Mark mark) { return " on line " + std::to_string(mark.line); }
+std::string on_line(Mark mark) {
+  return " on line " + std::to_string(mark.line);
+}
 
 /// Neither the network's own address nor its broadcast address.
 bool usable(const Cidr& pool, std::uint32_t ip) {
@@ -32,8 +35,8 @@ void check_names(YamlReader& r, const InventoryDraft& d) {
     if (lower(other) == name) {
       r.problem(d.nodes[i].hosts, "node '" + d.inventory.nodes[i].name + "' is already named" + where);
     } else {
-      r.problem(d.nodes[i].hosts, "node '" + d.inventory.nodes[i].name + "' has the short name of '" + other + "'" + where +
-                                      "; a launcher takes them for one (launch.hostname_collision)");
+      r.problem(d.nodes[i].hosts, "node '" + d.inventory.nodes[i].name + "' has the short name of '" + other + "'" +
+                                      where + "; a launcher takes them for one (launch.hostname_collision)");
     }
   }
 }
@@ -46,7 +49,8 @@ void check_management(YamlReader& r, const InventoryDraft& d) {
     const auto ip = parse_ipv4(node.address);
     if (ip && d.management_known && !usable(d.inventory.management, *ip) && reported != d.nodes[i].address) {
       reported = d.nodes[i].address;
-      r.problem(d.nodes[i].address, "address " + node.address + " of " + node.name + " is not a host address of the management network " +
+      r.problem(d.nodes[i].address, "address " + node.address + " of " + node.name +
+                                        " is not a host address of the management network " +
                                         format_cidr(d.inventory.management));
     }
     if (!ip && node.address == node.name) continue;  // names are checked already
@@ -77,7 +81,9 @@ class RailAddresses {
     const RailMarks& marks = draft_.nodes[place.node].from->rails[place.rail];
     return rail(place).address ? marks.address : draft_.nodes[place.node].hosts;
   }
-  std::string name(Place place) const { return "rail " + rail(place).name + " of " + draft_.inventory.nodes[place.node].name; }
+  std::string name(Place place) const {
+    return "rail " + rail(place).name + " of " + draft_.inventory.nodes[place.node].name;
+  }
 
   void check_one(std::size_t node, std::size_t index) {
     const Place here{node, index};
@@ -89,18 +95,22 @@ class RailAddresses {
     if (fresh) return;
     const Place other = entry->second;
     const Place at = one.address ? here : other;  // the one given by hand is the one to change
-    reader_.problem(rail(at).address ? mark(at) : mark(here), "address " + format_ipv4(ip) + " of " + name(here) + " is already that of " +
-                                                                  name(other) + (rail(other).address ? "" : ", counted by its position"));
+    reader_.problem(rail(at).address ? mark(at) : mark(here),
+                    "address " + format_ipv4(ip) + " of " + name(here) + " is already that of " + name(other) +
+                        (rail(other).address ? "" : ", counted by its position"));
   }
 
   void outside(Place here, std::uint32_t ip) {
     const Rail& one = rail(here);
     const Mark pool = draft_.nodes[here.node].from->rails[here.rail].cidr;
     if (one.address) {
-      reader_.problem(mark(here), "address " + format_ipv4(ip) + " of " + name(here) + " is not a host address of its pool " + format_cidr(one.cidr));
+      reader_.problem(mark(here), "address " + format_ipv4(ip) + " of " + name(here) +
+                                      " is not a host address of its pool " + format_cidr(one.cidr));
     } else if (full_.emplace(one.cidr.address, one.cidr.prefix).second) {
-      reader_.problem(pool, "cidr " + format_cidr(one.cidr) + " of rail " + one.name + " holds " + std::to_string(~one.cidr.mask() - 1) +
-                                " addresses; " + draft_.inventory.nodes[here.node].name + " is node number " + std::to_string(here.node + 1));
+      reader_.problem(pool, "cidr " + format_cidr(one.cidr) + " of rail " + one.name + " holds " +
+                                std::to_string(~one.cidr.mask() - 1) + " addresses; " +
+                                draft_.inventory.nodes[here.node].name + " is node number " +
+                                std::to_string(here.node + 1));
     }
   }
 
@@ -116,8 +126,8 @@ struct Pool {
   Mark mark;
 };
 
-/// Rails of one name share one pool over all classes; pools of other names are apart. Networks nest or are disjoint, so in
-/// order of address, wider first, only the last wider one can overlap.
+/// Rails of one name share one pool over all classes; pools of other names are apart. Networks nest or are disjoint, so
+/// in order of address, wider first, only the last wider one can overlap.
 void check_pools(YamlReader& r, const InventoryDraft& d) {
   std::vector<Pool> pools;
   const ClassDraft* last = nullptr;
@@ -126,7 +136,8 @@ void check_pools(YamlReader& r, const InventoryDraft& d) {
     last = node.from.get();
     for (std::size_t i = 0; i < last->rails.size(); ++i) {
       const Rail& rail = last->spec.rails[i];
-      if (rail.cidr.prefix <= 30) pools.push_back({rail.cidr, rail.name, std::max(last->rails[i].cidr, last->rails[i].name)});
+      if (rail.cidr.prefix <= 30)
+        pools.push_back({rail.cidr, rail.name, std::max(last->rails[i].cidr, last->rails[i].name)});
     }
   }
   const auto key = [](const Pool& p) { return std::tuple(p.cidr.address, p.cidr.prefix, p.mark); };
@@ -136,8 +147,8 @@ void check_pools(YamlReader& r, const InventoryDraft& d) {
     if (wide == nullptr || !wide->cidr.contains(pool.cidr.address)) {
       wide = &pool;
     } else if (pool.rail != wide->rail || pool.cidr != wide->cidr) {
-      r.problem(pool.mark, "cidr " + format_cidr(pool.cidr) + " of rail " + pool.rail + " overlaps " + format_cidr(wide->cidr) +
-                               " of rail " + wide->rail + on_line(wide->mark));
+      r.problem(pool.mark, "cidr " + format_cidr(pool.cidr) + " of rail " + pool.rail + " overlaps " +
+                               format_cidr(wide->cidr) + " of rail " + wide->rail + on_line(wide->mark));
     }
   }
 }
@@ -148,8 +159,10 @@ void check_owners(YamlReader& r, const InventoryDraft& d) {
   for (const NodeDraft& node : d.nodes) {
     if (node.from.get() == last) continue;
     last = node.from.get();
-    if (last->spec.driver.owner == Owner::operator_) r.problem(last->driver, "driver: owner operator needs a kubernetes section");
-    if (last->spec.sriov_owner == Owner::operator_) r.problem(last->sriov, "sriov: owner operator needs a kubernetes section");
+    if (last->spec.driver.owner == Owner::operator_)
+      r.problem(last->driver, "driver: owner operator needs a kubernetes section");
+    if (last->spec.sriov_owner == Owner::operator_)
+      r.problem(last->sriov, "sriov: owner operator needs a kubernetes section");
   }
 }
 

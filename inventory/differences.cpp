@@ -11,17 +11,15 @@ constexpr double memory_share = 0.01;
 
 using Values = std::map<std::string, std::string>;
 
-std::string limit_text(std::uint64_t bytes) { return bytes == UINT64_MAX ? "unlimited" : std::to_string(bytes); }
+std::string limit_text(std::uint64_t bytes) {
+  return bytes == UINT64_MAX ? "unlimited" : std::to_string(bytes);
+}
 
 Values node_values(const Facts& facts) {
-  Values out{{"os", facts.os_id + ' ' + facts.os_version},
-             {"kernel", facts.kernel},
-             {"architecture", facts.architecture},
-             {"cpu model", facts.cpu_model},
-             {"cpus", std::to_string(facts.cpus)},
-             {"numa nodes", std::to_string(facts.numa_nodes)},
-             {"gpus", std::to_string(facts.gpus)},
-             {"memlock", limit_text(facts.memlock_soft_bytes)}};
+  Values out{{"os", facts.os_id + ' ' + facts.os_version}, {"kernel", facts.kernel},
+             {"architecture", facts.architecture},         {"cpu model", facts.cpu_model},
+             {"cpus", std::to_string(facts.cpus)},         {"numa nodes", std::to_string(facts.numa_nodes)},
+             {"gpus", std::to_string(facts.gpus)},         {"memlock", limit_text(facts.memlock_soft_bytes)}};
   for (const auto& [name, version] : facts.versions) out["version of " + name] = version;
   for (const auto& [key, value] : facts.sysctl) out["sysctl " + key] = value;
   return out;
@@ -76,7 +74,8 @@ std::vector<std::string> differences(const Facts& reference, const Facts& other)
   compare(node_values(reference), node_values(other), out);
   const double more = static_cast<double>(std::max(reference.memory_bytes, other.memory_bytes));
   if (static_cast<double>(std::abs(reference.memory_bytes - other.memory_bytes)) > memory_share * more)
-    out.push_back("memory in bytes: " + std::to_string(reference.memory_bytes) + ", here " + std::to_string(other.memory_bytes));
+    out.push_back("memory in bytes: " + std::to_string(reference.memory_bytes) + ", here " +
+                  std::to_string(other.memory_bytes));
   compare(device_values(reference), device_values(other), out);
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// What the reader keeps of an inventory beside the values: where each was written, for the checks that need more than one.
+/// What the reader keeps of an inventory beside the values: where each was written, for the checks that need more than
+/// one.
 #include <map>
 #include <memory>
 #include <string>

@@ -5,14 +5,19 @@
 namespace fabricgate::forms {
 namespace {
 
-bool alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-bool hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool alnum(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+bool hex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
 
 /// 1 … longest characters, all alphanumeric or of `more`; the first alphanumeric or of `first`.
 bool made_of(std::string_view text, std::string_view more, std::size_t longest = 63, std::string_view first = "") {
   if (text.empty() || text.size() > longest) return false;
   if (!alnum(text[0]) && first.find(text[0]) == std::string_view::npos) return false;
-  return std::all_of(text.begin(), text.end(), [&](char c) { return alnum(c) || more.find(c) != std::string_view::npos; });
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return alnum(c) || more.find(c) != std::string_view::npos; });
 }
 
 bool printable(std::string_view text, bool spaces) {
@@ -29,7 +34,8 @@ bool lower_label(std::string_view text) {
 /// Labels between dots, each beginning and ending alphanumeric; the last is not a number, so 10.0.0.256 is no name.
 bool dns_name(std::string_view text) {
   const std::string_view last = text.substr(text.rfind('.') == std::string_view::npos ? 0 : text.rfind('.') + 1);
-  if (text.size() > 253 || std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; })) return false;
+  if (text.size() > 253 || std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    return false;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('.', begin), text.size());
     const std::string_view part = text.substr(begin, end - begin);
@@ -44,7 +50,8 @@ bool host(std::string_view text) {
 }
 
 bool port_number(std::string_view text, int low) {
-  const bool digits = !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits = !text.empty() && text.size() <= 5 &&
+                      std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!digits) return false;
   const int value = std::stoi(std::string(text));
   return value >= low && value <= 65535;
@@ -54,10 +61,13 @@ bool port_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   if (dash == std::string_view::npos) return false;
   const std::string_view low = text.substr(0, dash), high = text.substr(dash + 1);
-  return port_number(low, 1024) && port_number(high, 1024) && std::stoi(std::string(low)) < std::stoi(std::string(high));
+  return port_number(low, 1024) && port_number(high, 1024) &&
+         std::stoi(std::string(low)) < std::stoi(std::string(high));
 }
 
-bool user_name(std::string_view text) { return made_of(text, "_.-", 32, "_"); }
+bool user_name(std::string_view text) {
+  return made_of(text, "_.-", 32, "_");
+}
 
 bool jump_host(std::string_view text) {
   const std::size_t at = text.find('@');
@@ -72,20 +82,25 @@ bool jump_host(std::string_view text) {
 bool dir(std::string_view text) {
   if (text.size() < 2 || text.size() > 255 || text[0] != '/' || text.back() == '/') return false;
   const std::string whole = std::string(text) + '/';
-  return made_of(text, "/._+-", 255, "/") && whole.find("/../") == std::string::npos && whole.find("//") == std::string::npos;
+  return made_of(text, "/._+-", 255, "/") && whole.find("/../") == std::string::npos &&
+         whole.find("//") == std::string::npos;
 }
 
 bool pci_address(std::string_view text) {
-  if (text.size() != 12 || text[4] != ':' || text[7] != ':' || text[10] != '.' || text[11] < '0' || text[11] > '7') return false;
+  if (text.size() != 12 || text[4] != ':' || text[7] != ':' || text[10] != '.' || text[11] < '0' || text[11] > '7')
+    return false;
   for (const int i : {0, 1, 2, 3, 5, 6, 8, 9})
     if (!hex(text[static_cast<std::size_t>(i)])) return false;
   return text[8] == '0' || text[8] == '1';  // five bits of device number
 }
 
-bool interface(std::string_view text) { return made_of(text, "_.-", 15) && text != "lo" && text != "all" && text != "default"; }
+bool interface(std::string_view text) {
+  return made_of(text, "_.-", 15) && text != "lo" && text != "all" && text != "default";
+}
 
 bool sysctl_name(std::string_view text) {
-  return made_of(text, "_./-", 200) && text.find_first_of("./") != std::string_view::npos && text.find("..") == std::string_view::npos;
+  return made_of(text, "_./-", 200) && text.find_first_of("./") != std::string_view::npos &&
+         text.find("..") == std::string_view::npos;
 }
 
 }  // namespace
@@ -94,7 +109,8 @@ const Form cluster_name{"letters, digits and '-', at most 63", [](std::string_vi
 const Form domain{"a DNS name", dns_name};
 const Form user{"a login name", user_name};
 const Form jump{"[user@]host[:port]", jump_host};
-const Form local_path{"a path", [](std::string_view t) { return printable(t, true) && t.find('"') == std::string_view::npos; }};
+const Form local_path{"a path",
+                      [](std::string_view t) { return printable(t, true) && t.find('"') == std::string_view::npos; }};
 const Form remote_dir{"an absolute path of letters, digits and ._+- without '..' and trailing '/'", dir};
 const Form ports{"two ports from 1024 to 65535, the first lower, as in 20000-20999", port_range};
 const Form host_name{"an IPv4 address or a DNS name", [](std::string_view t) { return parse_ipv4(t) || dns_name(t); }};
@@ -113,7 +129,8 @@ const Form module{"a kernel module name", [](std::string_view t) { return made_o
 const Form version{"a version like 3.0.0", [](std::string_view t) { return made_of(t, ".+~_-"); }};
 const Form context{"a kubectl context name", [](std::string_view t) { return printable(t, false) && t[0] != '-'; }};
 const Form name_space{"a Kubernetes namespace (lower-case letters, digits, '-')", lower_label};
-const Form release{"a release like 25.10.0", [](std::string_view t) { return made_of(t, ".-") && t.find('.') != std::string_view::npos; }};
+const Form release{"a release like 25.10.0",
+                   [](std::string_view t) { return made_of(t, ".-") && t.find('.') != std::string_view::npos; }};
 const Form hook{"a command line with {node}",
                 [](std::string_view t) { return printable(t, true) && t.find("{node}") != std::string_view::npos; }};
 

@@ -1,5 +1,6 @@
 #pragma once
-/// The shapes of the texts an inventory may hold. They end up in remote commands and files, so each is as narrow as use allows.
+/// The shapes of the texts an inventory may hold. They end up in remote commands and files, so each is as narrow as use
+/// allows.
 #include "inventory/yaml_reader.hpp"
 
 namespace fabricgate::forms {

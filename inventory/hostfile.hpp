@@ -28,24 +28,26 @@ struct HostSlots {
   int line = 0;              ///< of the first mention
 };
 
-/// In order of first mention. Kind parse: every problem as file:line: what, one per line; among them repeated slots= on one
-/// line, equal short names (launch.hostname_collision), IPv6 addresses, unknown keys, no host at all.
+/// In order of first mention. Kind parse: every problem as file:line: what, one per line; among them repeated slots= on
+/// one line, equal short names (launch.hostname_collision), IPv6 addresses, unknown keys, no host at all.
 Result<std::vector<HostSlots>> read_hostfile(const std::string& text, const std::string& file, HostfileFormat format);
 
 /// For mpirun -hostfile: node names with slots, in rank order. The names are made known to ssh by write_ssh_config.
 /// Kind parse for equal short names, IPv6 addresses and slots that are neither 1 nor the GPUs.
 Result<std::string> write_hostfile(const Inventory& inventory);
 
-/// For `ssh -F`: maps each node name (and its short name, which Open MPI makes of it) to its management address. Host keys
-/// are looked up by that address, `[address]:port` where the port is not 22; strict, never asks, no shared connections.
+/// For `ssh -F`: maps each node name (and its short name, which Open MPI makes of it) to its management address. Host
+/// keys are looked up by that address, `[address]:port` where the port is not 22; strict, never asks, no shared
+/// connections.
 std::string write_ssh_config(const Inventory& inventory);
 
-/// A hostfile written by hand against the inventory: launch.hostfile_invalid for unknown and missing nodes and for slots
-/// that are neither 1 nor the GPUs of the node.
-std::vector<Finding> compare_hostfile(const Inventory& inventory, const std::vector<HostSlots>& hosts, const std::string& file);
+/// A hostfile written by hand against the inventory: launch.hostfile_invalid for unknown and missing nodes and for
+/// slots that are neither 1 nor the GPUs of the node.
+std::vector<Finding> compare_hostfile(const Inventory& inventory, const std::vector<HostSlots>& hosts,
+                                      const std::string& file);
 
-/// An inventory to be filled in: hosts folded, one class per number of slots, CHANGE-ME where a person must decide (it does
-/// not load before).
+/// An inventory to be filled in: hosts folded, one class per number of slots, CHANGE-ME where a person must decide (it
+/// does not load before).
 std::string import_inventory(const std::vector<HostSlots>& hosts, const std::string& file);
 
 }  // namespace fabricgate

@@ -7,7 +7,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using namespace fabricgate;
   const std::string text(reinterpret_cast<const char*>(data), size);
-  for (const auto format : {HostfileFormat::open_mpi, HostfileFormat::hydra, HostfileFormat::slurm, guess_hostfile_format(text)}) {
+  for (const auto format :
+       {HostfileFormat::open_mpi, HostfileFormat::hydra, HostfileFormat::slurm, guess_hostfile_format(text)}) {
     const auto hosts = read_hostfile(text, "fuzz", format);
     if (!hosts) continue;
     std::set<std::string> names;

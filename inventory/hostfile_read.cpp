@@ -39,17 +39,21 @@ std::string tidy(std::string_view line) {
 std::optional<int> count(std::string_view digits) {
   int value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || value < 1 || value > max_slots_of_a_host) return std::nullopt;
+  if (error != std::errc() || end != digits.data() + digits.size() || value < 1 || value > max_slots_of_a_host)
+    return std::nullopt;
   return value;
 }
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return out;
 }
 
-bool is_address(std::string_view name) { return bool(parse_ipv4(name)); }
+bool is_address(std::string_view name) {
+  return bool(parse_ipv4(name));
+}
 
 class HostfileReader {
  public:
@@ -87,7 +91,8 @@ class HostfileReader {
       return false;
     }
     if (word[0] == '^' || word[0] == '+' || word.find('@') != std::string_view::npos) {
-      problem("'" + excerpt(word) + "': exclusions (^), relative nodes (+) and user@ are not supported; name the host alone");
+      problem("'" + excerpt(word) +
+              "': exclusions (^), relative nodes (+) and user@ are not supported; name the host alone");
       return false;
     }
     const std::size_t colon = word.find(':');
@@ -126,8 +131,10 @@ class HostfileReader {
     } else if (format == HostfileFormat::open_mpi && (key == "max_slots" || key == "max-slots")) {
       give_slots(value, max_given, host.max_slots, key);
     } else {
-      problem(unknown("key", key, "", format == HostfileFormat::open_mpi ? std::vector<std::string_view>{"slots", "max_slots", "max-slots"}
-                                                                         : std::vector<std::string_view>{"host:N alone"}));
+      problem(unknown("key", key, "",
+                      format == HostfileFormat::open_mpi
+                          ? std::vector<std::string_view>{"slots", "max_slots", "max-slots"}
+                          : std::vector<std::string_view>{"host:N alone"}));
     }
   }
 
@@ -160,8 +167,8 @@ class HostfileReader {
     if (entry->second >= hosts_.size()) return;
     HostSlots& first = hosts_[entry->second];
     if (lower(first.name) != name)
-      return problem("'" + host.name + "' has the short name of '" + first.name + "' on line " + std::to_string(first.line) +
-                     "; a launcher takes them for one host (launch.hostname_collision)");
+      return problem("'" + host.name + "' has the short name of '" + first.name + "' on line " +
+                     std::to_string(first.line) + "; a launcher takes them for one host (launch.hostname_collision)");
     first.slots = std::min(first.slots + host.slots, max_slots_of_a_host);
     first.slots_given = first.slots_given || host.slots_given;
     first.max_slots = std::min(first.max_slots + host.max_slots, max_slots_of_a_host);

@@ -13,7 +13,8 @@ std::string listed(const Result<std::vector<HostSlots>>& hosts) {
   if (!hosts) return hosts.error().what;
   std::string out;
   for (const HostSlots& host : *hosts)
-    out += host.name + '*' + std::to_string(host.slots) + (host.max_slots ? "/" + std::to_string(host.max_slots) : "") + ' ';
+    out += host.name + '*' + std::to_string(host.slots) + (host.max_slots ? "/" + std::to_string(host.max_slots) : "") +
+           ' ';
   return out;
 }
 
@@ -52,17 +53,21 @@ TEST(Hostfile, refuses_what_a_launcher_would_silently_get_wrong) {
       {mpi, "a slot=4\n", "h:1: unknown key 'slot', did you mean 'slots'?"},
       {mpi, "a slots=4 max_slots=2\n", "h:1: slots=4 is more than max_slots=2"},
       {mpi, "n1.rack1 slots=1\nn1.rack2 slots=1\n",
-       "h:2: 'n1.rack2' has the short name of 'n1.rack1' on line 1; a launcher takes them for one host (launch.hostname_collision)"},
-      {mpi, "[fe80::1] slots=2\n", "h:1: IPv6 address '[fe80::1]': launchers differ in how they take it; use the node's name"},
+       "h:2: 'n1.rack2' has the short name of 'n1.rack1' on line 1; a launcher takes them for one host "
+       "(launch.hostname_collision)"},
+      {mpi, "[fe80::1] slots=2\n",
+       "h:1: IPv6 address '[fe80::1]': launchers differ in how they take it; use the node's name"},
       {hydra, "fe80::1\n", "h:1: IPv6 address 'fe80::1': launchers differ in how they take it; use the node's name"},
       {mpi, "a:4\n", "h:1: 'a:4': host:N is Hydra's form; Open MPI wants slots=N"},
       {hydra, "a:x\n", "h:1: host:N: expected a number from 1 to 65536, found 'x'"},
       {hydra, "a slots=4\n", "h:1: unknown key 'slots'; known: host:N alone"},
-      {mpi, "root@a\n", "h:1: 'root@a': exclusions (^), relative nodes (+) and user@ are not supported; name the host alone"},
+      {mpi, "root@a\n",
+       "h:1: 'root@a': exclusions (^), relative nodes (+) and user@ are not supported; name the host alone"},
       {mpi, "localhost\n",
        "h:1: expected a host name of letters, digits, '.' and '-' (no address, not localhost), found 'localhost'"},
       {mpi, "-oProxyCommand=x\n",
-       "h:1: expected a host name of letters, digits, '.' and '-' (no address, not localhost), found '-oProxyCommand=x'"},
+       "h:1: expected a host name of letters, digits, '.' and '-' (no address, not localhost), found "
+       "'-oProxyCommand=x'"},
       {slurm, "gpu[1-\n", "h:1: host range 'gpu[1-': '[' without ']' at character 4"},
       {slurm, "a:4,b\n", "h:1: 'a:4,b': a Slurm node list has no ':' (IPv6 addresses and host:N are not supported)"},
       {mpi, "# nothing\n", "h:1: no host in it"},
@@ -83,7 +88,9 @@ TEST(Hostfile, is_recognised_by_its_content) {
   EXPECT_EQ(parse_hostfile_format("pbs"), std::nullopt);
 }
 
-Inventory base() { return *parse_inventory(*read_file(TESTDATA "/base.yaml"), "base").inventory; }
+Inventory base() {
+  return *parse_inventory(*read_file(TESTDATA "/base.yaml"), "base").inventory;
+}
 
 TEST(Hostfile, written_from_an_inventory_reads_back_in_rank_order) {
   const auto text = write_hostfile(base());
@@ -125,8 +132,12 @@ TEST(Import, folds_hosts_into_a_skeleton_that_loads_once_filled_in) {
   EXPECT_THAT(text, HasSubstr("hosts: z9,z3\n    class: node"));
   EXPECT_FALSE(parse_inventory(text, "i").inventory);
   int cidr = 16;
-  for (const auto& [key, value] : {std::pair("name: ", "x"), {"management_cidr: ", "10.0.0.0/24"}, {"gpus: ", "1"}, {"netdev: ", "e1"},
-                                   {"rate_gbps: ", "1"}, {"cidr: ", ""}}) {
+  for (const auto& [key, value] : {std::pair("name: ", "x"),
+                                   {"management_cidr: ", "10.0.0.0/24"},
+                                   {"gpus: ", "1"},
+                                   {"netdev: ", "e1"},
+                                   {"rate_gbps: ", "1"},
+                                   {"cidr: ", ""}}) {
     const std::string from = std::string(key) + "CHANGE-ME";
     for (std::size_t at = 0; (at = text.find(from)) != std::string::npos;)
       text.replace(at, from.size(), key + (*value ? value : "172." + std::to_string(cidr) + ".0.0/16"));
@@ -142,8 +153,9 @@ TEST(SshConfig, maps_names_to_addresses_strictly) {
   const std::string text = write_ssh_config(inventory);
   EXPECT_THAT(text, HasSubstr("Host n1\n  HostName 10.20.0.1\n  HostKeyAlias 10.20.0.1\n"));
   EXPECT_THAT(text, HasSubstr("Host n2.rack1 n2\n  HostName 10.20.0.2\n"));
-  for (const char* setting : {"User root", "Port 22", "IdentityFile \"/k/id\"", "UserKnownHostsFile \"/k/known\"",
-                              "StrictHostKeyChecking yes", "BatchMode yes", "ConnectTimeout 10", "ControlMaster no", "LogLevel ERROR"}) {
+  for (const char* setting :
+       {"User root", "Port 22", "IdentityFile \"/k/id\"", "UserKnownHostsFile \"/k/known\"",
+        "StrictHostKeyChecking yes", "BatchMode yes", "ConnectTimeout 10", "ControlMaster no", "LogLevel ERROR"}) {
     EXPECT_THAT(text, HasSubstr("\n  " + std::string(setting) + "\n"));
   }
   EXPECT_EQ(text.find("ProxyJump"), std::string::npos);
@@ -155,7 +167,8 @@ TEST(SshConfig, keeps_the_jump_host_out_of_the_nodes_settings) {
   inventory.ssh.port = 2222;
   inventory.ssh.key = "/k/50% off";
   const std::string text = write_ssh_config(inventory);
-  EXPECT_THAT(text, HasSubstr("Host * !bastion.example\n  User root\n  Port 2222\n  ProxyJump ops@bastion.example:2200\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Host * !bastion.example\n  User root\n  Port 2222\n  ProxyJump ops@bastion.example:2200\n"));
   EXPECT_THAT(text, HasSubstr("HostKeyAlias [10.20.0.1]:2222\n"));
   EXPECT_THAT(text, HasSubstr("IdentityFile \"/k/50%% off\"\n"));
 }

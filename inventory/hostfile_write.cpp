@@ -9,7 +9,9 @@
 namespace fabricgate {
 namespace {
 
-std::string short_name(const std::string& name) { return name.substr(0, name.find('.')); }
+std::string short_name(const std::string& name) {
+  return name.substr(0, name.find('.'));
+}
 
 /// ssh_config expands % in paths; quotes keep spaces.
 std::string quoted_path(const std::string& path) {
@@ -31,14 +33,17 @@ std::string common_settings(const Ssh& ssh) {
   if (!ssh.jump.empty()) out += "  ProxyJump " + ssh.jump + '\n';
   out += "Host *\n";
   if (!ssh.key.empty()) out += "  IdentityFile " + quoted_path(ssh.key) + "\n  IdentitiesOnly yes\n";
-  if (!ssh.known_hosts.empty()) out += "  UserKnownHostsFile " + quoted_path(ssh.known_hosts) + "\n  GlobalKnownHostsFile /dev/null\n";
+  if (!ssh.known_hosts.empty())
+    out += "  UserKnownHostsFile " + quoted_path(ssh.known_hosts) + "\n  GlobalKnownHostsFile /dev/null\n";
   out += "  StrictHostKeyChecking yes\n  CheckHostIP no\n  UpdateHostKeys no\n  BatchMode yes\n";
   out += "  ConnectTimeout " + std::to_string(static_cast<int>(std::ceil(ssh.connect_timeout_s))) + '\n';
   return out + "  ServerAliveInterval 15\n  ControlMaster no\n  ControlPath none\n  LogLevel ERROR\n";
 }
 
-Finding bad_hostfile(const std::string& file, int line, const std::string& host, std::string expected, std::string found) {
-  return make_finding("launch.hostfile_invalid", {.host = host, .file = file, .line = line}, std::move(expected), std::move(found));
+Finding bad_hostfile(const std::string& file, int line, const std::string& host, std::string expected,
+                     std::string found) {
+  return make_finding("launch.hostfile_invalid", {.host = host, .file = file, .line = line}, std::move(expected),
+                      std::move(found));
 }
 
 /// One range where folding keeps the order, else the names as they are.
@@ -50,7 +55,9 @@ std::string in_order(const std::vector<std::string>& names) {
   return out;
 }
 
-std::string class_name(const HostSlots& host) { return host.slots > 1 ? "slots" + std::to_string(host.slots) : "node"; }
+std::string class_name(const HostSlots& host) {
+  return host.slots > 1 ? "slots" + std::to_string(host.slots) : "node";
+}
 
 std::string skeleton_class(const HostSlots& host) {
   const std::string slots = std::to_string(host.slots);
@@ -66,12 +73,14 @@ Result<std::string> write_hostfile(const Inventory& inventory) {
   const auto refuse = [](const std::string& what) { return Error{ErrorKind::parse, "hostfile: " + what, 0}; };
   for (const Node& node : inventory.nodes) {
     const auto [entry, fresh] = by_short.emplace(short_name(node.name), node.name);
-    if (!fresh) return refuse("'" + node.name + "' has the short name of '" + entry->second + "' (launch.hostname_collision)");
+    if (!fresh)
+      return refuse("'" + node.name + "' has the short name of '" + entry->second + "' (launch.hostname_collision)");
     if (node.name.find(':') != std::string::npos || node.address.find(':') != std::string::npos)
       return refuse("'" + node.name + "': IPv6 addresses are not taken by every launcher");
     const NodeClass& spec = *node.spec;
     if (spec.slots != 1 && spec.slots != spec.gpus)
-      return refuse("'" + node.name + "' has " + std::to_string(spec.slots) + " slots for " + std::to_string(spec.gpus) + " GPUs");
+      return refuse("'" + node.name + "' has " + std::to_string(spec.slots) + " slots for " +
+                    std::to_string(spec.gpus) + " GPUs");
     out += node.name + " slots=" + std::to_string(spec.slots) + '\n';
   }
   if (inventory.nodes.empty()) return refuse("no nodes");
@@ -89,7 +98,8 @@ std::string write_ssh_config(const Inventory& inventory) {
   return out + common_settings(inventory.ssh);
 }
 
-std::vector<Finding> compare_hostfile(const Inventory& inventory, const std::vector<HostSlots>& hosts, const std::string& file) {
+std::vector<Finding> compare_hostfile(const Inventory& inventory, const std::vector<HostSlots>& hosts,
+                                      const std::string& file) {
   std::unordered_map<std::string, const Node*> by_name;
   for (const Node& node : inventory.nodes) {
     by_name.emplace(node.name, &node);
@@ -107,7 +117,8 @@ std::vector<Finding> compare_hostfile(const Inventory& inventory, const std::vec
     const Node& node = *found->second;
     seen.insert(&node);
     if (host.slots_given && host.slots != 1 && host.slots != node.spec->gpus)
-      findings.push_back(bad_hostfile(file, host.line, node.name, "slots=1 or slots=" + std::to_string(std::max(1, node.spec->gpus)),
+      findings.push_back(bad_hostfile(file, host.line, node.name,
+                                      "slots=1 or slots=" + std::to_string(std::max(1, node.spec->gpus)),
                                       "slots=" + std::to_string(host.slots)));
   }
   for (const Node& node : inventory.nodes)
@@ -122,13 +133,16 @@ std::string import_inventory(const std::vector<HostSlots>& hosts, const std::str
   for (std::size_t begin = 0; begin < hosts.size();) {
     std::vector<std::string> names;
     std::size_t end = begin;
-    for (; end < hosts.size() && class_name(hosts[end]) == class_name(hosts[begin]); ++end) names.push_back(hosts[end].name);
+    for (; end < hosts.size() && class_name(hosts[end]) == class_name(hosts[begin]); ++end)
+      names.push_back(hosts[end].name);
     if (written.insert(class_name(hosts[begin])).second) classes += skeleton_class(hosts[begin]);
     nodes += "  - hosts: " + in_order(names) + "\n    class: " + class_name(hosts[begin]) + '\n';
     begin = end;
   }
-  return "# From " + file + ". Fill in every CHANGE-ME; `fabricgate inventory learn NODE` writes a class from a running node.\n" +
-         "schema: 1\ncluster:\n  name: CHANGE-ME\n  management_cidr: CHANGE-ME\nclasses:\n" + classes + "nodes:\n" + nodes;
+  return "# From " + file +
+         ". Fill in every CHANGE-ME; `fabricgate inventory learn NODE` writes a class from a running node.\n" +
+         "schema: 1\ncluster:\n  name: CHANGE-ME\n  management_cidr: CHANGE-ME\nclasses:\n" + classes + "nodes:\n" +
+         nodes;
 }
 
 }  // namespace fabricgate

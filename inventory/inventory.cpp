@@ -9,10 +9,12 @@ namespace fabricgate {
 namespace {
 
 void read_root(YamlReader& reader, const YamlNode& root, InventoryDraft& draft) {
-  std::vector<Field> fields{{"schema", [&](const YamlNode& n) {
+  std::vector<Field> fields{{"schema",
+                             [&](const YamlNode& n) {
                                int schema = 0;
                                reader.integer(n, "schema", std::pair(1, 1), schema);
-                             }, true}};
+                             },
+                             true}};
   for (Field& field : section_fields(reader, draft)) fields.push_back(std::move(field));
   fields.push_back({"classes", [&](const YamlNode& n) { read_classes(reader, n, draft); }, true});
   fields.push_back({"nodes", [&](const YamlNode& n) { read_nodes(reader, n, draft); }, true});

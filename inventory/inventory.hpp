@@ -40,7 +40,7 @@ std::optional<Owner> parse_owner(std::string_view text);
 
 /// One network port under test.
 struct Rail {
-  std::string name;    ///< unique in the class; same name on two nodes = same rail
+  std::string name;  ///< unique in the class; same name on two nodes = same rail
   std::string netdev;
   std::string device;  ///< RDMA device, may be empty
   std::string pci;     ///< may be empty
@@ -48,10 +48,10 @@ struct Rail {
   LinkLayer link_layer = LinkLayer::ethernet;
   double rate_bits_per_s = 0;
   int mtu = 1500;
-  Cidr cidr;           ///< address pool of the rail (prefix is the interface's prefix)
+  Cidr cidr;                             ///< address pool of the rail (prefix is the interface's prefix)
   std::optional<std::uint32_t> address;  ///< given by hand for one node
   int vfs = 0;
-  std::string leaf;    ///< switch, may be empty
+  std::string leaf;  ///< switch, may be empty
 };
 
 /// Which settings stage may change; what is false is checked only.
@@ -61,7 +61,7 @@ struct Manage {
 
 struct DriverSpec {
   Owner owner = Owner::none;
-  std::string source;   ///< doca-host | mlnx-ofed | inbox, may be empty
+  std::string source;  ///< doca-host | mlnx-ofed | inbox, may be empty
   std::string version;
 };
 
@@ -72,7 +72,8 @@ struct NodeClass {
   int gpus = 0;
   int slots = 1;
   std::vector<Rail> rails;
-  std::optional<std::uint64_t> memlock_bytes;  ///< required RLIMIT_MEMLOCK; UINT64_MAX = unlimited; unset = not demanded
+  std::optional<std::uint64_t>
+      memlock_bytes;  ///< required RLIMIT_MEMLOCK; UINT64_MAX = unlimited; unset = not demanded
   DriverSpec driver;
   Owner sriov_owner = Owner::none;
   std::string kernel;  ///< glob, may be empty
@@ -125,8 +126,8 @@ struct Inventory {
   std::string suite = "default";
   std::optional<Kubernetes> kubernetes;
   std::map<std::string, std::string> hooks;  ///< name → command line with {node}
-  std::string text;      ///< the file as read
-  std::string checksum;  ///< sha256 of text: identity of the inventory in records
+  std::string text;                          ///< the file as read
+  std::string checksum;                      ///< sha256 of text: identity of the inventory in records
 
   /// Index of a node by name, or nullopt.
   std::optional<std::size_t> find(std::string_view name) const;

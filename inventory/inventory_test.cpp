@@ -37,7 +37,9 @@ TEST(Inventory, loads_the_commented_example_whole) {
   EXPECT_EQ(inventory.checksum, sha256_hex(*text));
 }
 
-std::string base() { return *read_file(TESTDATA "/base.yaml"); }
+std::string base() {
+  return *read_file(TESTDATA "/base.yaml");
+}
 
 std::string edited(const std::string& from, const std::string& to) {
   std::string text = base();
@@ -108,7 +110,8 @@ TEST(Inventory, names_the_file_and_every_problem_when_it_cannot_be_loaded) {
 }
 
 TEST(Inventory, accepts_an_operator_as_owner_when_there_is_a_kubernetes_section) {
-  const auto loaded = parse_inventory(edited("memlock: unlimited", "sriov: { owner: operator }") + "kubernetes: { ipam: whereabouts }\n", "f");
+  const auto loaded = parse_inventory(
+      edited("memlock: unlimited", "sriov: { owner: operator }") + "kubernetes: { ipam: whereabouts }\n", "f");
   ASSERT_TRUE(loaded.inventory) << all(loaded);
   EXPECT_EQ(loaded.inventory->nodes[0].spec->sriov_owner, Owner::operator_);
   EXPECT_EQ(loaded.inventory->kubernetes->ipam, "whereabouts");

@@ -41,26 +41,29 @@ bool in_management(const Netdev& netdev, const Cidr& management) {
   });
 }
 
-/// Why an interface is no rail; empty when it is one. Machines without any PCI interface (containers, emulated nodes) take
-/// the ones with an address instead.
+/// Why an interface is no rail; empty when it is one. Machines without any PCI interface (containers, emulated nodes)
+/// take the ones with an address instead.
 std::string why_not(const Facts& facts, const Netdev& netdev, const Cidr& management, bool physical) {
   if (netdev.name == "lo") return "loopback";
   if (netdev.name == facts.ssh_interface || in_management(netdev, management)) return "management";
   if (physical && netdev.pci.empty()) return "not a physical interface";
   if (!physical && !first_network(netdev)) return "no address";
   const PciDevice* device = find_pci(facts, netdev.pci);
-  if (device != nullptr && !device->physical_function.empty()) return "virtual function of " + device->physical_function;
+  if (device != nullptr && !device->physical_function.empty())
+    return "virtual function of " + device->physical_function;
   if (!netdev.carrier && find_port(facts, netdev.name) == nullptr) return "no carrier";
   return "";
 }
 
 /// "400 Gb/sec (4X NDR)" → 400.
-double leading_number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+double leading_number(const std::string& text) {
+  return std::strtod(text.c_str(), nullptr);
+}
 
 std::string rate_gbps(const LearntRail& rail) {
   const double gbps = rail.netdev->speed_mbps > 0 ? static_cast<double>(rail.netdev->speed_mbps) / 1000.0
-                      : rail.port != nullptr     ? leading_number(rail.port->rate)
-                                                 : 0;
+                      : rail.port != nullptr      ? leading_number(rail.port->rate)
+                                                  : 0;
   return gbps > 0 ? fmt::format("{:g}", gbps) : "CHANGE-ME";
 }
 
@@ -94,12 +97,15 @@ PciPlace place_of(const std::string& address) {
   return place;
 }
 
-bool is_gpu(const PciDevice& device) { return device.vendor == "0x10de" && device.device_class.compare(0, 4, "0x03") == 0; }
+bool is_gpu(const PciDevice& device) {
+  return device.vendor == "0x10de" && device.device_class.compare(0, 4, "0x03") == 0;
+}
 
 /// NUMA difference, domain difference, bus distance; smaller is nearer.
 std::tuple<bool, bool, std::uint32_t> distance(const PciDevice* nic, const std::string& address, const PciDevice& gpu) {
   const PciPlace a = place_of(address), b = place_of(gpu.address);
-  const bool other_numa = nic != nullptr && nic->numa_node >= 0 && gpu.numa_node >= 0 && nic->numa_node != gpu.numa_node;
+  const bool other_numa =
+      nic != nullptr && nic->numa_node >= 0 && gpu.numa_node >= 0 && nic->numa_node != gpu.numa_node;
   return {other_numa, a.domain != b.domain, a.bus > b.bus ? a.bus - b.bus : b.bus - a.bus};
 }
 
@@ -125,7 +131,8 @@ std::vector<int> nearest_gpus(const Facts& facts, const std::vector<std::string>
 }
 
 std::string learn_class(const Facts& facts, const Cidr& management, const std::string& name) {
-  const bool physical = std::any_of(facts.netdevs.begin(), facts.netdevs.end(), [](const Netdev& n) { return !n.pci.empty(); });
+  const bool physical =
+      std::any_of(facts.netdevs.begin(), facts.netdevs.end(), [](const Netdev& n) { return !n.pci.empty(); });
   std::vector<LearntRail> rails;
   std::string left_out, yaml;
   for (const Netdev& netdev : facts.netdevs) {
@@ -140,7 +147,8 @@ std::string learn_class(const Facts& facts, const Cidr& management, const std::s
   const std::vector<int> gpus = nearest_gpus(facts, addresses);
   for (std::size_t i = 0; i < rails.size(); ++i) yaml += rail_yaml(facts, rails[i], i, gpus[i]);
   if (rails.empty()) yaml = "      - netdev: CHANGE-ME\n        rate_gbps: CHANGE-ME\n        cidr: CHANGE-ME\n";
-  std::string out = fmt::format("  {}:  # from {}, {} {}, {}\n", name, facts.hostname, facts.os_id, facts.os_version, facts.cpu_model);
+  std::string out = fmt::format("  {}:  # from {}, {} {}, {}\n", name, facts.hostname, facts.os_id, facts.os_version,
+                                facts.cpu_model);
   out += fmt::format("    gpus: {}\n{}    rails:\n{}", facts.gpus, left_out, yaml);
   if (facts.memlock_soft_bytes == UINT64_MAX) out += "    memlock: unlimited\n";
   if (!facts.kernel.empty()) out += "    kernel: \"" + facts.kernel + "\"\n";

@@ -20,7 +20,8 @@ void read_link_layer(YamlReader& r, const YamlNode& node, LinkLayer& out) {
 }
 
 void read_address(YamlReader& r, const YamlNode& node, bool overrides, Rail& rail) {
-  if (!overrides) return r.problem(node.mark, "address: one rail address cannot serve a whole class; give it in a node's overrides");
+  if (!overrides)
+    return r.problem(node.mark, "address: one rail address cannot serve a whole class; give it in a node's overrides");
   const Form form{"an IPv4 address", [](std::string_view text) { return bool(parse_ipv4(text)); }};
   std::string text;
   if (r.text(node, "address", form, text)) rail.address = *parse_ipv4(text);
@@ -39,7 +40,8 @@ void read_rail(YamlReader& r, const YamlNode& node, Rail& rail, RailMarks& m, bo
   const bool needed = !overrides;
   r.map(node, "rail",
         {{"name", marked(m.name, [&](const YamlNode& n) { r.text(n, "name", forms::label, rail.name); })},
-         {"netdev", marked(m.netdev, [&](const YamlNode& n) { r.text(n, "netdev", forms::netdev, rail.netdev); }), needed},
+         {"netdev", marked(m.netdev, [&](const YamlNode& n) { r.text(n, "netdev", forms::netdev, rail.netdev); }),
+          needed},
          {"device", marked(m.device, [&](const YamlNode& n) { r.text(n, "device", forms::device, rail.device); })},
          {"pci", [&](const YamlNode& n) { r.text(n, "pci", forms::pci, rail.pci); }},
          {"gpu", marked(m.gpu, [&](const YamlNode& n) { r.integer(n, "gpu", std::pair(0, 63), rail.gpu); })},
@@ -67,19 +69,22 @@ void read_rails(YamlReader& r, const YamlNode& node, ClassDraft& d) {
     d.rails.push_back({m, m, m, m, m, m, m, m});
     read_rail(r, item, rail, d.rails.back(), false);
   });
-  if (node.kind == YamlNode::Kind::sequence && node.items.empty()) r.problem(node.mark, "rails: a class needs at least one rail");
+  if (node.kind == YamlNode::Kind::sequence && node.items.empty())
+    r.problem(node.mark, "rails: a class needs at least one rail");
 }
 
 void override_rails(YamlReader& r, const YamlNode& node, ClassDraft& d) {
   if (node.kind != YamlNode::Kind::map)
-    return r.problem(node.mark, "rails: expected a map from rail index to its keys, as in 0: { netdev: eth2 }, found " + describe(node));
+    return r.problem(node.mark, "rails: expected a map from rail index to its keys, as in 0: { netdev: eth2 }, found " +
+                                    describe(node));
   if (d.spec.rails.empty()) return;  // the class has its problem already
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& key = node.keys[i].text;
     std::size_t index = 0;
     while (index < d.spec.rails.size() && std::to_string(index) != key) ++index;
     if (index == d.spec.rails.size()) {
-      r.problem(node.keys[i].mark, "rails: expected a rail index from 0 to " + std::to_string(index - 1) + ", found '" + excerpt(key) + "'");
+      r.problem(node.keys[i].mark, "rails: expected a rail index from 0 to " + std::to_string(index - 1) + ", found '" +
+                                       excerpt(key) + "'");
       continue;
     }
     d.rails[index].rail = node.keys[i].mark;
@@ -98,12 +103,13 @@ void read_memlock(YamlReader& r, const YamlNode& node, NodeClass& spec) {
 }
 
 void read_driver(YamlReader& r, const YamlNode& node, DriverSpec& driver, bool overrides) {
-  r.map(node, "driver", {{"owner", [&](const YamlNode& n) { read_owner(r, n, "owner", driver.owner); }, !overrides},
-                         {"source",
-                          [&](const YamlNode& n) {
-                            if (r.word(n, "source", {"doca-host", "mlnx-ofed", "inbox"}) >= 0) driver.source = n.text;
-                          }},
-                         {"version", [&](const YamlNode& n) { r.text(n, "version", forms::version, driver.version); }}});
+  r.map(node, "driver",
+        {{"owner", [&](const YamlNode& n) { read_owner(r, n, "owner", driver.owner); }, !overrides},
+         {"source",
+          [&](const YamlNode& n) {
+            if (r.word(n, "source", {"doca-host", "mlnx-ofed", "inbox"}) >= 0) driver.source = n.text;
+          }},
+         {"version", [&](const YamlNode& n) { r.text(n, "version", forms::version, driver.version); }}});
   if (driver.owner == Owner::host && driver.source.empty() && node.kind == YamlNode::Kind::map)
     r.problem(node.mark, "driver: owner host needs 'source' (doca-host, mlnx-ofed or inbox)");
 }
@@ -113,16 +119,19 @@ void read_texts(YamlReader& r, const YamlNode& node, const char* key, const Form
   r.list(node, key, [&](const YamlNode& item) {
     std::string text;
     if (!r.text(item, key, form, text)) return;
-    if (std::find(out.begin(), out.end(), text) != out.end()) return r.problem(item.mark, std::string(key) + ": '" + text + "' is given twice");
+    if (std::find(out.begin(), out.end(), text) != out.end())
+      return r.problem(item.mark, std::string(key) + ": '" + text + "' is given twice");
     out.push_back(text);
   });
 }
 
 void read_sysctl(YamlReader& r, const YamlNode& node, NodeClass& spec) {
-  if (node.kind != YamlNode::Kind::map) return r.problem(node.mark, "sysctl: expected a map from key to value, found " + describe(node));
+  if (node.kind != YamlNode::Kind::map)
+    return r.problem(node.mark, "sysctl: expected a map from key to value, found " + describe(node));
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     std::string key;
-    if (r.text(node.keys[i], "sysctl", forms::sysctl_key, key)) r.text(node.items[i], key, forms::sysctl_value, spec.sysctl[key]);
+    if (r.text(node.keys[i], "sysctl", forms::sysctl_key, key))
+      r.text(node.items[i], key, forms::sysctl_value, spec.sysctl[key]);
   }
 }
 
@@ -136,20 +145,22 @@ std::vector<Field> manage_fields(YamlReader& r, Manage& manage) {
 
 std::vector<Field> hardware_fields(YamlReader& r, ClassDraft& d, bool overrides) {
   NodeClass& c = d.spec;
-  return {{"role",
-           [&](const YamlNode& n) {
-             const int word = r.word(n, "role", {"compute", "storage"});
-             if (word >= 0) c.role = word == 1 ? Role::storage : Role::compute;
-           }},
-          {"emulated", [&](const YamlNode& n) { r.boolean(n, "emulated", c.emulated); }},
-          {"gpus", marked(d.gpus, [&](const YamlNode& n) { r.integer(n, "gpus", std::pair(0, 64), c.gpus); })},
-          {"slots", marked(d.slots, [&](const YamlNode& n) { d.slots_given = r.integer(n, "slots", std::pair(1, 64), c.slots); })},
-          {"rails",
-           [&, overrides](const YamlNode& n) {
-             if (overrides) return override_rails(r, n, d);
-             read_rails(r, n, d);
-           },
-           !overrides}};
+  return {
+      {"role",
+       [&](const YamlNode& n) {
+         const int word = r.word(n, "role", {"compute", "storage"});
+         if (word >= 0) c.role = word == 1 ? Role::storage : Role::compute;
+       }},
+      {"emulated", [&](const YamlNode& n) { r.boolean(n, "emulated", c.emulated); }},
+      {"gpus", marked(d.gpus, [&](const YamlNode& n) { r.integer(n, "gpus", std::pair(0, 64), c.gpus); })},
+      {"slots",
+       marked(d.slots, [&](const YamlNode& n) { d.slots_given = r.integer(n, "slots", std::pair(1, 64), c.slots); })},
+      {"rails",
+       [&, overrides](const YamlNode& n) {
+         if (overrides) return override_rails(r, n, d);
+         read_rails(r, n, d);
+       },
+       !overrides}};
 }
 
 std::vector<Field> software_fields(YamlReader& r, ClassDraft& d, bool overrides) {
@@ -157,10 +168,12 @@ std::vector<Field> software_fields(YamlReader& r, ClassDraft& d, bool overrides)
   return {
       {"memlock", [&](const YamlNode& n) { read_memlock(r, n, c); }},
       {"driver", marked(d.driver, [&, overrides](const YamlNode& n) { read_driver(r, n, c.driver, overrides); })},
-      {"sriov", marked(d.sriov,
-                       [&](const YamlNode& n) {
-                         r.map(n, "sriov", {{"owner", [&](const YamlNode& v) { read_owner(r, v, "owner", c.sriov_owner); }, true}});
-                       })},
+      {"sriov",
+       marked(
+           d.sriov,
+           [&](const YamlNode& n) {
+             r.map(n, "sriov", {{"owner", [&](const YamlNode& v) { read_owner(r, v, "owner", c.sriov_owner); }, true}});
+           })},
       {"kernel", [&](const YamlNode& n) { r.text(n, "kernel", forms::glob, c.kernel); }},
       {"packages", [&](const YamlNode& n) { read_texts(r, n, "packages", forms::package, c.packages); }},
       {"sysctl", [&](const YamlNode& n) { read_sysctl(r, n, c); }},
@@ -179,7 +192,8 @@ void read_class(YamlReader& reader, const YamlNode& node, ClassDraft& draft, boo
 
 void read_classes(YamlReader& reader, const YamlNode& node, InventoryDraft& draft) {
   draft.classes_mark = node.mark;
-  if (node.kind != YamlNode::Kind::map) return reader.problem(node.mark, "classes: expected a map from name to class, found " + describe(node));
+  if (node.kind != YamlNode::Kind::map)
+    return reader.problem(node.mark, "classes: expected a map from name to class, found " + describe(node));
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     ClassDraft one{.mark = node.keys[i].mark, .gpus = node.keys[i].mark, .slots = node.keys[i].mark};
     reader.text(node.keys[i], "class name", forms::label, one.spec.name);

@@ -25,7 +25,8 @@ void read_hosts(YamlReader& r, const YamlNode& node, Entry& entry) {
   if (!names) return r.problem(node.mark, "hosts: " + names.error().what);
   for (const std::string& name : *names) {
     if (forms::node_name.matches(name)) continue;
-    return r.problem(node.mark, std::string("hosts: expected ") + forms::node_name.expected + ", found '" + excerpt(name) + "'");
+    return r.problem(node.mark,
+                     std::string("hosts: expected ") + forms::node_name.expected + ", found '" + excerpt(name) + "'");
   }
   entry.names = std::move(*names);
 }
@@ -82,7 +83,8 @@ std::string counted_address(const Entry& entry, std::size_t index) {
 
 void add_nodes(YamlReader& r, const Entry& entry, InventoryDraft& draft) {
   if (entry.names.size() > 1 && !entry.address.empty() && !parse_ipv4(entry.address))
-    return r.problem(entry.address_mark, "address: a range of hosts needs an IPv4 address to count up from, found '" + entry.address + "'");
+    return r.problem(entry.address_mark,
+                     "address: a range of hosts needs an IPv4 address to count up from, found '" + entry.address + "'");
   const auto spec = std::shared_ptr<const NodeClass>(entry.from, &entry.from->spec);
   for (std::size_t i = 0; i < entry.names.size(); ++i) {
     draft.inventory.nodes.push_back({.name = entry.names[i],
@@ -99,7 +101,8 @@ void add_nodes(YamlReader& r, const Entry& entry, InventoryDraft& draft) {
 
 void read_nodes(YamlReader& reader, const YamlNode& node, InventoryDraft& draft) {
   draft.nodes_mark = node.mark;
-  if (node.kind == YamlNode::Kind::sequence && node.items.empty()) return reader.problem(node.mark, "nodes: the list is empty");
+  if (node.kind == YamlNode::Kind::sequence && node.items.empty())
+    return reader.problem(node.mark, "nodes: the list is empty");
   reader.list(node, "nodes", [&](const YamlNode& item) {
     Entry entry = read_entry(reader, item, draft);
     apply_overrides(reader, draft, entry);
@@ -107,7 +110,8 @@ void read_nodes(YamlReader& reader, const YamlNode& node, InventoryDraft& draft)
       if (draft.nodes.size() <= max_nodes) reader.problem(entry.hosts, "nodes: more than 65536 nodes");
       return;
     }
-    if (entry.from == nullptr) entry.from = std::make_shared<const ClassDraft>();  // already a problem; names are still checked
+    if (entry.from == nullptr)
+      entry.from = std::make_shared<const ClassDraft>();  // already a problem; names are still checked
     add_nodes(reader, entry, draft);
   });
 }

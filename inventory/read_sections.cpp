@@ -12,7 +12,8 @@ void read_path(YamlReader& reader, const YamlNode& node, std::string_view key, s
   if (out.size() > 1 && out[1] != '/')
     return reader.problem(node.mark, std::string(key) + ": only '~/' is expanded, found " + describe(node));
   const char* home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') return reader.problem(node.mark, std::string(key) + ": '~' needs $HOME, which is not set");
+  if (home == nullptr || *home == '\0')
+    return reader.problem(node.mark, std::string(key) + ": '~' needs $HOME, which is not set");
   out.replace(0, 1, home);
 }
 
@@ -25,25 +26,28 @@ std::vector<Field> cluster_fields(YamlReader& r, InventoryDraft& d) {
 }
 
 std::vector<Field> ssh_fields(YamlReader& r, Ssh& ssh) {
-  return {{"user", [&](const YamlNode& n) { r.text(n, "user", forms::user, ssh.user); }},
-          {"port", [&](const YamlNode& n) { r.integer(n, "port", std::pair(1, 65535), ssh.port); }},
-          {"key", [&](const YamlNode& n) { read_path(r, n, "key", ssh.key); }},
-          {"known_hosts", [&](const YamlNode& n) { read_path(r, n, "known_hosts", ssh.known_hosts); }},
-          {"jump", [&](const YamlNode& n) { r.text(n, "jump", forms::jump, ssh.jump); }},
-          {"connect_timeout_s", [&](const YamlNode& n) { r.number(n, "connect_timeout_s", 600, ssh.connect_timeout_s); }},
-          {"window", [&](const YamlNode& n) { r.integer(n, "window", std::pair(1, 1024), ssh.window); }}};
+  return {
+      {"user", [&](const YamlNode& n) { r.text(n, "user", forms::user, ssh.user); }},
+      {"port", [&](const YamlNode& n) { r.integer(n, "port", std::pair(1, 65535), ssh.port); }},
+      {"key", [&](const YamlNode& n) { read_path(r, n, "key", ssh.key); }},
+      {"known_hosts", [&](const YamlNode& n) { read_path(r, n, "known_hosts", ssh.known_hosts); }},
+      {"jump", [&](const YamlNode& n) { r.text(n, "jump", forms::jump, ssh.jump); }},
+      {"connect_timeout_s", [&](const YamlNode& n) { r.number(n, "connect_timeout_s", 600, ssh.connect_timeout_s); }},
+      {"window", [&](const YamlNode& n) { r.integer(n, "window", std::pair(1, 1024), ssh.window); }}};
 }
 
 std::vector<Field> launcher_fields(YamlReader& r, Launcher& launcher) {
-  return {{"mpi_prefix", [&](const YamlNode& n) { r.text(n, "mpi_prefix", forms::remote_dir, launcher.mpi_prefix); }},
-          {"ports", [&](const YamlNode& n) { r.text(n, "ports", forms::ports, launcher.ports); }},
-          {"install_dir", [&](const YamlNode& n) { r.text(n, "install_dir", forms::remote_dir, launcher.install_dir); }},
-          {"spool_dir", [&](const YamlNode& n) { r.text(n, "spool_dir", forms::remote_dir, launcher.spool_dir); }}};
+  return {
+      {"mpi_prefix", [&](const YamlNode& n) { r.text(n, "mpi_prefix", forms::remote_dir, launcher.mpi_prefix); }},
+      {"ports", [&](const YamlNode& n) { r.text(n, "ports", forms::ports, launcher.ports); }},
+      {"install_dir", [&](const YamlNode& n) { r.text(n, "install_dir", forms::remote_dir, launcher.install_dir); }},
+      {"spool_dir", [&](const YamlNode& n) { r.text(n, "spool_dir", forms::remote_dir, launcher.spool_dir); }}};
 }
 
 std::vector<Field> kubernetes_fields(YamlReader& r, Kubernetes& k) {
   return {{"context", [&](const YamlNode& n) { r.text(n, "context", forms::context, k.context); }},
-          {"operator_release", [&](const YamlNode& n) { r.text(n, "operator_release", forms::release, k.operator_release); }},
+          {"operator_release",
+           [&](const YamlNode& n) { r.text(n, "operator_release", forms::release, k.operator_release); }},
           {"namespace", [&](const YamlNode& n) { r.text(n, "namespace", forms::name_space, k.name_space); }},
           {"ipam", [&](const YamlNode& n) {
              const int word = r.word(n, "ipam", {"nv-ipam", "whereabouts"});
@@ -65,7 +69,8 @@ bool read_network(YamlReader& reader, const YamlNode& node, std::string_view key
   }
   const Cidr network{.address = cidr.address & cidr.mask(), .prefix = cidr.prefix};
   if (network.address != cidr.address) {
-    reader.problem(node.mark, start + describe(node) + " is an address inside a network, did you mean '" + format_cidr(network) + "'?");
+    reader.problem(node.mark, start + describe(node) + " is an address inside a network, did you mean '" +
+                                  format_cidr(network) + "'?");
     return false;
   }
   out = cidr;

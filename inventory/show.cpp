@@ -10,7 +10,9 @@
 namespace fabricgate {
 namespace {
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
 
 std::string memlock_text(const NodeClass& spec) {
   if (!spec.memlock_bytes) return "not demanded";
@@ -24,18 +26,20 @@ std::string driver_text(const DriverSpec& driver) {
 }
 
 std::string show_rail(const Rail& rail) {
-  return fmt::format("    {:<10} {:<15} {:<8} {:<12} gpu {:<3} {:<10} {:>6g} Gb/s  mtu {:<5} {:<18} vfs {} {}\n", rail.name, rail.netdev,
-                     or_dash(rail.device), or_dash(rail.pci), rail.gpu < 0 ? "-" : std::to_string(rail.gpu), to_string(rail.link_layer),
+  return fmt::format("    {:<10} {:<15} {:<8} {:<12} gpu {:<3} {:<10} {:>6g} Gb/s  mtu {:<5} {:<18} vfs {} {}\n",
+                     rail.name, rail.netdev, or_dash(rail.device), or_dash(rail.pci),
+                     rail.gpu < 0 ? "-" : std::to_string(rail.gpu), to_string(rail.link_layer),
                      rail.rate_bits_per_s / 1e9, rail.mtu, format_cidr(rail.cidr), rail.vfs, rail.leaf);
 }
 
 std::string show_class(const NodeClass& spec, const std::vector<const Node*>& nodes) {
   std::vector<std::string> names;
   for (const Node* node : nodes) names.push_back(node->name);
-  std::string out = fmt::format("class {}: {} node{} {}\n", spec.name, nodes.size(), nodes.size() == 1 ? "" : "s", fold_hosts(names));
-  out += fmt::format("    {}{}, {} gpus, {} slot{}, memlock {}, driver {}, sriov {}\n", to_string(spec.role), spec.emulated ? ", emulated" : "",
-                     spec.gpus, spec.slots, spec.slots == 1 ? "" : "s", memlock_text(spec), driver_text(spec.driver),
-                     to_string(spec.sriov_owner));
+  std::string out =
+      fmt::format("class {}: {} node{} {}\n", spec.name, nodes.size(), nodes.size() == 1 ? "" : "s", fold_hosts(names));
+  out += fmt::format("    {}{}, {} gpus, {} slot{}, memlock {}, driver {}, sriov {}\n", to_string(spec.role),
+                     spec.emulated ? ", emulated" : "", spec.gpus, spec.slots, spec.slots == 1 ? "" : "s",
+                     memlock_text(spec), driver_text(spec.driver), to_string(spec.sriov_owner));
   for (const Rail& rail : spec.rails) out += show_rail(rail);
   return out;
 }
@@ -46,25 +50,30 @@ std::string show_run(const Inventory& inventory, std::size_t begin, std::size_t 
   std::vector<std::string> names;
   for (std::size_t i = begin; i < end; ++i) names.push_back(inventory.nodes[i].name);
   const std::string addresses = end - begin == 1 ? first.address : first.address + " … " + last.address;
-  std::string out = fmt::format("  {:<24} {:<12} rack {:<8} {:<28}", fold_hosts(names), first.spec->name, or_dash(first.rack), addresses);
+  std::string out = fmt::format("  {:<24} {:<12} rack {:<8} {:<28}", fold_hosts(names), first.spec->name,
+                                or_dash(first.rack), addresses);
   for (const Rail& rail : first.spec->rails) out += ' ' + rail.name + ' ' + format_ipv4(rail_address(rail, begin));
   return out + (first.required ? "" : " (optional)") + '\n';
 }
 
-bool same_run(const Node& a, const Node& b) { return a.spec == b.spec && a.rack == b.rack && a.required == b.required; }
+bool same_run(const Node& a, const Node& b) {
+  return a.spec == b.spec && a.rack == b.rack && a.required == b.required;
+}
 
 std::string show_head(const Inventory& inventory) {
   const Ssh& ssh = inventory.ssh;
-  std::string out = fmt::format("cluster {}: {} nodes, management {}, suite {}{}\n", inventory.cluster, inventory.nodes.size(),
-                                format_cidr(inventory.management), inventory.suite, inventory.emulated() ? ", emulated" : "");
-  out += fmt::format("ssh {}@:{}, key {}, known hosts {}, jump {}, {} nodes at once\n", ssh.user, ssh.port, or_dash(ssh.key),
-                     or_dash(ssh.known_hosts), or_dash(ssh.jump), ssh.window);
+  std::string out =
+      fmt::format("cluster {}: {} nodes, management {}, suite {}{}\n", inventory.cluster, inventory.nodes.size(),
+                  format_cidr(inventory.management), inventory.suite, inventory.emulated() ? ", emulated" : "");
+  out += fmt::format("ssh {}@:{}, key {}, known hosts {}, jump {}, {} nodes at once\n", ssh.user, ssh.port,
+                     or_dash(ssh.key), or_dash(ssh.known_hosts), or_dash(ssh.jump), ssh.window);
   out += fmt::format("open mpi {}, ports {}, install {}, spool {}\n", inventory.launcher.mpi_prefix,
-                     inventory.launcher.ports.empty() ? "any" : inventory.launcher.ports, inventory.launcher.install_dir,
-                     inventory.launcher.spool_dir);
+                     inventory.launcher.ports.empty() ? "any" : inventory.launcher.ports,
+                     inventory.launcher.install_dir, inventory.launcher.spool_dir);
   if (inventory.kubernetes)
-    out += fmt::format("kubernetes context {}, operator {}, namespace {}, ipam {}\n", or_dash(inventory.kubernetes->context),
-                       or_dash(inventory.kubernetes->operator_release), inventory.kubernetes->name_space, inventory.kubernetes->ipam);
+    out += fmt::format("kubernetes context {}, operator {}, namespace {}, ipam {}\n",
+                       or_dash(inventory.kubernetes->context), or_dash(inventory.kubernetes->operator_release),
+                       inventory.kubernetes->name_space, inventory.kubernetes->ipam);
   return out;
 }
 
@@ -91,11 +100,11 @@ std::string show_inventory(const Inventory& inventory) {
 
 std::string show_node(const Inventory& inventory, std::size_t node) {
   const Node& machine = inventory.nodes.at(node);
-  std::string out = fmt::format("{}: class {}, rank {}, address {}, rack {}{}\n", machine.name, machine.spec->name, node, machine.address,
-                                or_dash(machine.rack), machine.required ? "" : ", optional");
+  std::string out = fmt::format("{}: class {}, rank {}, address {}, rack {}{}\n", machine.name, machine.spec->name,
+                                node, machine.address, or_dash(machine.rack), machine.required ? "" : ", optional");
   for (const DesiredRail& rail : desired(inventory, node).rails)
-    out += fmt::format("  {:<10} {:<15} {:<8} {}/{} mtu {}\n", rail.name, rail.netdev, or_dash(rail.device), format_ipv4(rail.address),
-                       rail.prefix, rail.mtu);
+    out += fmt::format("  {:<10} {:<15} {:<8} {}/{} mtu {}\n", rail.name, rail.netdev, or_dash(rail.device),
+                       format_ipv4(rail.address), rail.prefix, rail.mtu);
   return out;
 }
 

@@ -9,7 +9,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Inventory base() { return *parse_inventory(*read_file(TESTDATA "/base.yaml"), "base").inventory; }
+Inventory base() {
+  return *parse_inventory(*read_file(TESTDATA "/base.yaml"), "base").inventory;
+}
 
 TEST(Show, folds_nodes_and_gives_overridden_ones_their_own_class_lines) {
   const std::string text = show_inventory(base());

@@ -89,7 +89,8 @@ void YamlReader::map(const YamlNode& node, std::string_view what, const std::vec
   }
   for (const YamlNode& key : node.keys) {
     const bool reported = key.kind != YamlNode::Kind::scalar || key.text == "<<";
-    if (reported || std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.key == key.text; })) continue;
+    if (reported || std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.key == key.text; }))
+      continue;
     std::vector<std::string_view> known;
     for (const Field& field : fields) known.push_back(field.key);
     problem(key.mark, unknown("key", key.text, what, known));
@@ -97,7 +98,8 @@ void YamlReader::map(const YamlNode& node, std::string_view what, const std::vec
   for (const Field& field : fields) {
     const YamlNode* value = node.find(field.key);
     if (value != nullptr) field.read(*value);
-    if (value == nullptr && field.required) problem(node.mark, std::string(what) + ": key '" + std::string(field.key) + "' is missing");
+    if (value == nullptr && field.required)
+      problem(node.mark, std::string(what) + ": key '" + std::string(field.key) + "' is missing");
   }
 }
 
@@ -126,7 +128,8 @@ bool YamlReader::text(const YamlNode& node, std::string_view key, const Form& fo
   return true;
 }
 
-bool YamlReader::integer(const YamlNode& node, std::string_view key, std::pair<std::int64_t, std::int64_t> range, std::int64_t& out) {
+bool YamlReader::integer(const YamlNode& node, std::string_view key, std::pair<std::int64_t, std::int64_t> range,
+                         std::int64_t& out) {
   const std::string only = "the integer " + std::to_string(range.first);
   const std::string between = "an integer from " + std::to_string(range.first) + " to " + std::to_string(range.second);
   const std::string& expected = range.first == range.second ? only : between;
@@ -151,7 +154,8 @@ bool YamlReader::number(const YamlNode& node, std::string_view key, double high,
   const std::string expected = "a number above 0, at most " + std::to_string(static_cast<std::int64_t>(high));
   if (!expect_scalar(node, key, expected, true)) return false;
   double value = 0;
-  if (!parse_whole(node.text, value) || leading_zero(node.text) || !std::isfinite(value) || value <= 0 || value > high) {
+  if (!parse_whole(node.text, value) || leading_zero(node.text) || !std::isfinite(value) || value <= 0 ||
+      value > high) {
     problem(node.mark, std::string(key) + ": expected " + expected + ", found " + describe(node));
     return false;
   }

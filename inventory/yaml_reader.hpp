@@ -34,13 +34,15 @@ class YamlReader {
   /// In file order, each once.
   std::vector<InventoryProblem> take_problems();
 
-  /// Reads a map called `what` in messages. Unknown keys are problems naming the nearest known one, absent required keys too.
+  /// Reads a map called `what` in messages. Unknown keys are problems naming the nearest known one, absent required
+  /// keys too.
   void map(const YamlNode& node, std::string_view what, const std::vector<Field>& fields);
   /// Calls `read` for every item of a list.
   void list(const YamlNode& node, std::string_view key, const std::function<void(const YamlNode&)>& read);
 
   bool text(const YamlNode& node, std::string_view key, const Form& form, std::string& out);
-  bool integer(const YamlNode& node, std::string_view key, std::pair<std::int64_t, std::int64_t> range, std::int64_t& out);
+  bool integer(const YamlNode& node, std::string_view key, std::pair<std::int64_t, std::int64_t> range,
+               std::int64_t& out);
   bool integer(const YamlNode& node, std::string_view key, std::pair<int, int> range, int& out);
   /// Greater than zero, at most `high`.
   bool number(const YamlNode& node, std::string_view key, double high, double& out);

@@ -15,7 +15,8 @@ struct TextFault {
 /// Nothing when the text may be parsed.
 std::optional<TextFault> find_text_fault(std::string_view text);
 
-/// Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none (surrogates and overlong forms are not).
+/// Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none (surrogates and overlong forms are
+/// not).
 std::size_t utf8_length(std::string_view text);
 
 }  // namespace fabricgate

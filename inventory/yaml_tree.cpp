@@ -12,7 +12,9 @@
 namespace fabricgate {
 namespace {
 
-Mark place(const YAML::Mark& mark) { return {.line = std::max(mark.line, 0) + 1, .column = std::max(mark.column, 0) + 1}; }
+Mark place(const YAML::Mark& mark) {
+  return {.line = std::max(mark.line, 0) + 1, .column = std::max(mark.column, 0) + 1};
+}
 
 /// Open maps and sequences are on the stack; in a map a node is a key when keys and items are equal in number.
 class TreeBuilder final : public YAML::EventHandler {
@@ -34,17 +36,20 @@ class TreeBuilder final : public YAML::EventHandler {
     problem(place(mark), "aliases (*name) are not supported: write the values out");
     add({.mark = place(mark)});
   }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     check(mark, tag, anchor);
     if (tag == "!") check_quotes(mark);
     if (find_text_fault(value)) problem(place(mark), "text with a control character, a leading tab or a broken escape");
     add({.kind = YamlNode::Kind::scalar, .quoted = tag == "!", .mark = place(mark), .text = value});
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
     open(mark, tag, anchor, YamlNode::Kind::sequence);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     open(mark, tag, anchor, YamlNode::Kind::map);
   }
   void OnMapEnd() override {
@@ -100,7 +105,8 @@ class TreeBuilder final : public YAML::EventHandler {
     const auto& keys = map.keys;
     std::vector<std::size_t> order(keys.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys[a].text < keys[b].text; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return keys[a].text < keys[b].text; });
     std::size_t first = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const YamlNode& key = keys[order[i]];
@@ -108,7 +114,8 @@ class TreeBuilder final : public YAML::EventHandler {
       if (i == 0 || key.text != keys[order[first]].text) {
         first = i;
       } else {
-        problem(key.mark, "duplicate key '" + excerpt(key.text) + "', first on line " + std::to_string(keys[order[first]].mark.line));
+        problem(key.mark, "duplicate key '" + excerpt(key.text) + "', first on line " +
+                              std::to_string(keys[order[first]].mark.line));
       }
     }
   }
@@ -129,10 +136,14 @@ const YamlNode* YamlNode::find(std::string_view key) const {
 
 std::string describe(const YamlNode& node) {
   switch (node.kind) {
-    case YamlNode::Kind::null: return "nothing";
-    case YamlNode::Kind::sequence: return "a list";
-    case YamlNode::Kind::map: return "a map";
-    case YamlNode::Kind::scalar: break;
+    case YamlNode::Kind::null:
+      return "nothing";
+    case YamlNode::Kind::sequence:
+      return "a list";
+    case YamlNode::Kind::map:
+      return "a map";
+    case YamlNode::Kind::scalar:
+      break;
   }
   return "'" + excerpt(node.text) + "'";
 }
@@ -141,7 +152,8 @@ std::string excerpt(std::string_view text) {
   std::size_t length = 0;
   while (length < text.size() && length < 60) length += std::max<std::size_t>(utf8_length(text.substr(length, 4)), 1);
   std::string out(text.substr(0, length));
-  std::replace_if(out.begin(), out.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
   return length < text.size() ? out + "..." : out;
 }
 
@@ -165,7 +177,8 @@ YamlDocument read_yaml(const std::string& text, const std::string& file) {
     document.root = std::move(root);
   } catch (const YAML::Exception& error) {
     const bool end = error.msg.compare(0, 6, "end of") == 0;
-    builder.problem(place(error.mark), "not YAML: " + error.msg + (end ? "; check indentation and brackets above" : ""));
+    builder.problem(place(error.mark),
+                    "not YAML: " + error.msg + (end ? "; check indentation and brackets above" : ""));
   } catch (const std::exception& error) {
     builder.problem({}, std::string("not YAML: ") + error.what());
   }

@@ -1,6 +1,7 @@
 #pragma once
-/// Strict YAML text as a plain tree with a place for every node. Built from yaml-cpp's events, so that duplicate keys are
-/// seen and nothing is expanded. Anchors, aliases, merge keys, tags, tabs before text and second documents are problems.
+/// Strict YAML text as a plain tree with a place for every node. Built from yaml-cpp's events, so that duplicate keys
+/// are seen and nothing is expanded. Anchors, aliases, merge keys, tags, tabs before text and second documents are
+/// problems.
 #include <compare>
 #include <cstddef>
 #include <string>
@@ -24,8 +25,9 @@ struct YamlNode {
   Kind kind = Kind::null;
   bool quoted = false;  ///< scalar written in quotes or as a block: text, never a number
   Mark mark;
-  std::string text;             ///< of a scalar
-  std::vector<YamlNode> keys;   ///< of a map: scalars (null where the text had something else), same order and number as `items`
+  std::string text;  ///< of a scalar
+  std::vector<YamlNode>
+      keys;  ///< of a map: scalars (null where the text had something else), same order and number as `items`
   std::vector<YamlNode> items;  ///< of a map or sequence
 
   /// Value of a key of a map, or null.

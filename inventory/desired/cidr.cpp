@@ -48,6 +48,8 @@ std::string format_ipv4(std::uint32_t ip) {
          std::to_string(ip & 255);
 }
 
-std::string format_cidr(const Cidr& cidr) { return format_ipv4(cidr.address) + '/' + std::to_string(cidr.prefix); }
+std::string format_cidr(const Cidr& cidr) {
+  return format_ipv4(cidr.address) + '/' + std::to_string(cidr.prefix);
+}
 
 }  // namespace fabricgate

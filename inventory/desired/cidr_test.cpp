@@ -15,7 +15,8 @@ TEST(Ipv4, reads_an_address_and_writes_it_back) {
 }
 
 TEST(Ipv4, refuses_everything_that_is_not_four_plain_decimal_parts) {
-  for (const char* text : {"", "1", "1.2.3", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "1.2.3.-4", "1.2.3.4 ", "1..3.4", "a.b.c.d", "::1"}) {
+  for (const char* text :
+       {"", "1", "1.2.3", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "1.2.3.-4", "1.2.3.4 ", "1..3.4", "a.b.c.d", "::1"}) {
     const auto ip = parse_ipv4(text);
     ASSERT_FALSE(ip) << text;
     EXPECT_EQ(ip.error().kind, ErrorKind::parse);

@@ -34,15 +34,15 @@ struct Desired {
   Owner sriov_owner = Owner::none;
 };
 
-/// `node` is an index into inventory.nodes. Rail addresses: the node's own when given, else the pool's host number = 1 +
-/// position of the node in the whole inventory.
+/// `node` is an index into inventory.nodes. Rail addresses: the node's own when given, else the pool's host number = 1
+/// + position of the node in the whole inventory.
 Desired desired(const Inventory& inventory, std::size_t node);
 
 /// Address of a rail on the node at position `node`: the one given by hand, else pool + 1 + node. Host byte order.
 std::uint32_t rail_address(const Rail& rail, std::size_t node);
 
-/// What a rail interface needs so that it alone answers for its addresses: arp_ignore=1, arp_announce=2. Keys as sysctl(8)
-/// and sysctl.d take them: a dot in the interface's name is written '/'.
+/// What a rail interface needs so that it alone answers for its addresses: arp_ignore=1, arp_announce=2. Keys as
+/// sysctl(8) and sysctl.d take them: a dot in the interface's name is written '/'.
 std::map<std::string, std::string> rail_sysctl(const std::string& netdev);
 
 nlohmann::json to_json_value(const Desired& value);

@@ -41,7 +41,8 @@ int integer(const Json& object, const char* key, int low, int high) {
   const auto& value = object.at(key);
   if (!value.is_number_integer()) throw BadValue{std::string(key) + ": expected an integer"};
   const auto number = value.get<std::int64_t>();
-  if (number < low || number > high) throw BadValue{std::string(key) + ": " + std::to_string(number) + " is out of range"};
+  if (number < low || number > high)
+    throw BadValue{std::string(key) + ": " + std::to_string(number) + " is out of range"};
   return static_cast<int>(number);
 }
 
@@ -105,21 +106,22 @@ Desired desired_from(const Json& value) {
 Json to_json_value(const Desired& value) {
   Json rails = Json::array();
   for (const DesiredRail& rail : value.rails) rails.push_back(to_json_value(rail));
-  return {{"node", value.node},
-          {"management_address", value.management_address},
-          {"management", format_cidr(value.management)},
-          {"install_dir", value.install_dir},
-          {"spool_dir", value.spool_dir},
-          {"mpi_prefix", value.mpi_prefix},
-          {"rails", rails},
-          {"memlock_bytes", value.memlock_bytes ? Json(*value.memlock_bytes) : Json()},
-          {"packages", value.packages},
-          {"sysctl", value.sysctl},
-          {"modules", value.modules},
-          {"manage", to_json_value(value.manage)},
-          {"driver",
-           {{"owner", to_string(value.driver.owner)}, {"source", value.driver.source}, {"version", value.driver.version}}},
-          {"sriov_owner", to_string(value.sriov_owner)}};
+  return {
+      {"node", value.node},
+      {"management_address", value.management_address},
+      {"management", format_cidr(value.management)},
+      {"install_dir", value.install_dir},
+      {"spool_dir", value.spool_dir},
+      {"mpi_prefix", value.mpi_prefix},
+      {"rails", rails},
+      {"memlock_bytes", value.memlock_bytes ? Json(*value.memlock_bytes) : Json()},
+      {"packages", value.packages},
+      {"sysctl", value.sysctl},
+      {"modules", value.modules},
+      {"manage", to_json_value(value.manage)},
+      {"driver",
+       {{"owner", to_string(value.driver.owner)}, {"source", value.driver.source}, {"version", value.driver.version}}},
+      {"sriov_owner", to_string(value.sriov_owner)}};
 }
 
 Result<Desired> desired_from_json(const Json& value) {

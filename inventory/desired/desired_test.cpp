@@ -7,9 +7,17 @@ namespace {
 
 Inventory two_nodes() {
   NodeClass spec{.name = "c", .gpus = 4, .slots = 4};
-  spec.rails = {{.name = "rail0", .netdev = "ens1.100", .device = "mlx5_0", .rate_bits_per_s = 4e11, .mtu = 9000,
-                 .cidr = *parse_cidr("172.16.0.0/16"), .vfs = 8},
-                {.name = "rail1", .netdev = "ens2", .link_layer = LinkLayer::infiniband, .rate_bits_per_s = 2e11,
+  spec.rails = {{.name = "rail0",
+                 .netdev = "ens1.100",
+                 .device = "mlx5_0",
+                 .rate_bits_per_s = 4e11,
+                 .mtu = 9000,
+                 .cidr = *parse_cidr("172.16.0.0/16"),
+                 .vfs = 8},
+                {.name = "rail1",
+                 .netdev = "ens2",
+                 .link_layer = LinkLayer::infiniband,
+                 .rate_bits_per_s = 2e11,
                  .cidr = *parse_cidr("172.17.0.0/16")}};
   spec.memlock_bytes = UINT64_MAX;
   spec.sysctl = {{"vm.swappiness", "1"}, {"net.ipv4.conf.ens2.arp_ignore", "2"}};
@@ -67,10 +75,10 @@ TEST(DesiredJson, refuses_values_of_wrong_type_or_meaning) {
     copy[nlohmann::json::json_pointer(pointer)] = value;
     return copy;
   };
-  for (const auto& bad : {with("/node", 3), with("/rails/0/address", "172.16.0"), with("/rails/0/prefix", 33),
-                          with("/rails/0/mtu", 1e9), with("/memlock_bytes", -1), with("/sriov_owner", "me"),
-                          with("/rails/1/link_layer", "atm"), with("/rails", 1), with("/management", "x"),
-                          nlohmann::json::array(), nlohmann::json()}) {
+  for (const auto& bad :
+       {with("/node", 3), with("/rails/0/address", "172.16.0"), with("/rails/0/prefix", 33), with("/rails/0/mtu", 1e9),
+        with("/memlock_bytes", -1), with("/sriov_owner", "me"), with("/rails/1/link_layer", "atm"), with("/rails", 1),
+        with("/management", "x"), nlohmann::json::array(), nlohmann::json()}) {
     const auto back = desired_from_json(bad);
     ASSERT_FALSE(back) << bad.dump();
     EXPECT_EQ(back.error().kind, ErrorKind::parse);

@@ -3,15 +3,22 @@
 
 namespace fabricgate {
 
-const char* to_string(LinkLayer value) { return value == LinkLayer::infiniband ? "infiniband" : "ethernet"; }
+const char* to_string(LinkLayer value) {
+  return value == LinkLayer::infiniband ? "infiniband" : "ethernet";
+}
 
-const char* to_string(Role value) { return value == Role::storage ? "storage" : "compute"; }
+const char* to_string(Role value) {
+  return value == Role::storage ? "storage" : "compute";
+}
 
 const char* to_string(Owner value) {
   switch (value) {
-    case Owner::none: return "none";
-    case Owner::host: return "host";
-    case Owner::operator_: return "operator";
+    case Owner::none:
+      return "none";
+    case Owner::host:
+      return "host";
+    case Owner::operator_:
+      return "operator";
   }
   return "none";
 }
