@@ -64,12 +64,16 @@ Result<std::vector<InterfaceAddress>> netlink_addresses() {
     const ssize_t n = ::recv(socket.fd, buffer.data(), buffer.size(), 0);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return error_from_errno("netlink receive", errno);
-    int left = static_cast<int>(n);
-    for (auto* header = reinterpret_cast<nlmsghdr*>(buffer.data()); NLMSG_OK(header, left);
-         header = NLMSG_NEXT(header, left)) {
+    // not NLMSG_OK: it compares signed with unsigned
+    const auto* end = buffer.data() + n;
+    for (const char* at = buffer.data(); end - at >= static_cast<ssize_t>(sizeof(nlmsghdr));) {
+      const auto* header = reinterpret_cast<const nlmsghdr*>(at);
+      if (header->nlmsg_len < sizeof(nlmsghdr) || header->nlmsg_len > static_cast<std::size_t>(end - at)) break;
       if (header->nlmsg_type == NLMSG_DONE) return out;
       if (header->nlmsg_type == NLMSG_ERROR) return error_from_errno("netlink address dump", EIO);
       if (header->nlmsg_type == RTM_NEWADDR) add_address(header, out);
+      if (NLMSG_ALIGN(header->nlmsg_len) > static_cast<std::size_t>(end - at)) break;
+      at += NLMSG_ALIGN(header->nlmsg_len);
     }
   }
 }
