@@ -10,7 +10,8 @@ constexpr std::array<const char*, 7> tier_names{"stage", "addons", "host", "link
 
 Error parse_error(const std::string& what) { return {ErrorKind::parse, "record: " + what, 0}; }
 
-Result<Record> from_json(const json& in) {
+/// Takes the sample out of `in`: it is the largest part of a line.
+Result<Record> from_json(json in) {
   if (in.at("schema").get<int>() != record_schema)
     return parse_error("schema " + std::to_string(in.at("schema").get<int>()) + ", this program reads " +
                        std::to_string(record_schema));
@@ -33,7 +34,7 @@ Result<Record> from_json(const json& in) {
     if (!finding) return finding.error().with("record");
     r.findings.push_back(*finding);
   }
-  r.sample = in.at("sample");
+  r.sample = std::move(in.at("sample"));
   r.started_unix_s = in.at("started_unix_s").get<double>();
   r.elapsed_s = in.at("elapsed_s").get<double>();
   return r;

@@ -5,47 +5,13 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 
-#include "suites/gate/gate.hpp"
-#include "suites/gate/good_run.hpp"
+#include "suites/gate/gate_test.hpp"
 
 namespace fabricgate::suites {
 namespace {
 
 using testing::HasSubstr;
-
-const GoodRun& good() {
-  static const GoodRun run = good_run();
-  return run;
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string out;
-  for (const std::string& line : lines) out += line + "\n";
-  return out;
-}
-
-GateResult judge(const GoodRun& run, const std::string& text) {
-  return gate({run.inventory, run.suite, run.limits, run.identity}, {{"records.jsonl", text}});
-}
-
-/// Everything a result says about why it is shut, for searching.
-std::string said(const GateResult& result) {
-  std::string out = result.text + " | " + result.reason;
-  const auto add = [&](const Finding& finding) { out += " | " + finding.cause + " " + to_string(finding.subject) + " " + finding.expected + " " + finding.found; };
-  for (const NodeResult& node : result.nodes)
-    for (const Finding& finding : node.findings) add(finding);
-  for (const Finding& finding : result.findings) add(finding);
-  for (const Missing& missing : result.missing) out += " | " + to_string(missing);
-  return out;
-}
-
-void expect_shut(const GateResult& result, const std::string& what) {
-  EXPECT_NE(result.exit_code, ExitCode::ready) << what << ": " << said(result);
-  EXPECT_THAT(result.text, testing::Not(HasSubstr("READY (emulated)"))) << what;
-  EXPECT_FALSE(result.reason.empty()) << what;
-}
 
 TEST(GateAbsence, ACompleteGoodRunIsReady) {
   const GateResult result = judge(good(), good().text());
@@ -271,45 +237,6 @@ TEST(GateAbsence, FewerRoundsThanTheSuiteDemandsAreNotReady) {
   result = judge(run, run.text());
   expect_shut(result, "3 of at least 4 partners");
   EXPECT_THAT(said(result), HasSubstr("3 of at least 4 partners"));
-}
-
-/// Every number of every kind of sample, bent.
-void bend(nlohmann::json& value, const std::string& path, std::vector<std::pair<std::string, nlohmann::json*>>& numbers) {
-  if (value.is_number()) numbers.emplace_back(path, &value);
-  if (!value.is_structured()) return;
-  for (auto& [key, child] : value.items()) bend(child, path + "/" + key, numbers);
-}
-
-/// Numbers that are said of a machine but nothing is demanded of, so that no value of them can be wrong.
-bool not_demanded(const std::string& path) {
-  static const std::vector<std::string> names{
-      "/numa_nodes", "/speed_mbps", "/mtu", "/carrier_changes", "/memlock_hard_bytes", "/rx_dropped", "/concurrent_pairs", "/numa_node", "/memory_bytes", "/cpus",
-      "/clock_unix_s", "/read_unix_s", "/memlock_soft_bytes", "/loss", "/latency_iterations", "/payload_checked", "/elements_checked", "/ranks", "/iterations"};
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return path.size() >= name.size() && path.compare(path.size() - name.size(), name.size(), name) == 0;
-  });
-}
-
-TEST(GateAbsence, ANumberThatCannotBeShutsTheGate) {
-  std::set<std::string> done;
-  for (std::size_t i = 0; i < good().records.size(); ++i) {
-    if (!done.insert(good().records[i].check).second) continue;
-    Record probe = good().records[i];
-    std::vector<std::pair<std::string, nlohmann::json*>> numbers;
-    bend(probe.sample, "", numbers);
-    for (const auto& [path, place] : numbers) {
-      const nlohmann::json before = *place;
-      std::vector<nlohmann::json> values{nullptr, "x", nlohmann::json::array()};
-      if (!not_demanded(path)) values.insert(values.end(), {-1.0, -1e300, 1e300});
-      for (const nlohmann::json& value : values) {
-        *place = value;
-        std::vector<std::string> lines = good().lines();
-        lines[i] = to_line(probe);
-        expect_shut(judge(good(), joined(lines)), subject_key(probe) + " " + path + " = " + value.dump());
-      }
-      *place = before;
-    }
-  }
 }
 
 }  // namespace
