@@ -1,0 +1,80 @@
+#include "launch/accept/accept.hpp"
+
+#include "inventory/host/real_host.hpp"
+#include "launch/accept/solo_rendezvous.hpp"
+#include "launch/build_id.hpp"
+#include "launch/interrupt.hpp"
+#include "launch/mpi/environment.hpp"
+#include "results/file.hpp"
+#include "results/log.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+constexpr double meet_s = 60;
+
+}  // namespace
+
+Result<Meeting> open_meeting(const std::optional<Cidr>& management) {
+  Meeting meeting;
+  if (!started_by_mpirun()) {
+    meeting.rendezvous = std::make_unique<SoloRendezvous>();
+    return meeting;
+  }
+  set_mpi_environment(management ? management : management_from_ssh());
+  auto session = MpiSession::open();
+  if (!session) return session.error();
+  meeting.session = std::move(*session);
+  catch_interrupts();  // again: MPI_Init installs handlers of its own
+  meeting.rendezvous = meeting.session->rendezvous();
+  meeting.local_rank = launch_place().local_rank;
+  return meeting;
+}
+
+Result<std::string> shared_text(Meeting& meeting, const std::string& path) {
+  fabric::Rendezvous& meet = *meeting.rendezvous;
+  const auto mine = read_file(path);
+  auto flags = meet.gather(mine ? "can" : mine.error().what, Deadline::in_seconds(meet_s));
+  if (!flags) return flags.error().with("who can read " + path);
+  std::string reader = "-1";
+  for (std::size_t i = flags->size(); i-- > 0;)
+    if ((*flags)[i] == "can") reader = std::to_string(i);
+  auto chosen = meet.broadcast(reader, Deadline::in_seconds(meet_s));
+  if (!chosen) return chosen.error();
+  const int rank = std::atoi(chosen->c_str());
+  if (rank < 0) return mine ? Error{ErrorKind::bug, "no rank can read " + path, 0} : mine.error();
+  std::string text = rank == meet.rank() ? *mine : "";
+  if (rank != 0 && (meet.rank() == 0 || meet.rank() == rank)) {
+    auto got = meet.exchange(meet.rank() == 0 ? rank : 0, 0, text, Deadline::in_seconds(meet_s));
+    if (!got) return got.error().with(path);
+    if (meet.rank() == 0) text = *got;
+  }
+  return meet.broadcast(text, Deadline::in_seconds(meet_s));
+}
+
+JobEnd run_job(Meeting& meeting, const Setup& setup, Progress& progress) {
+  RealHost host;
+  JobEnd end{.leads = meeting.leads()};
+  const auto here = nodes_here(setup.inventory, local_addresses());
+  const auto node = node_of_process(here, meeting.local_rank);
+  if (node) log::set_prefix(setup.inventory.nodes[*node].name);
+  Worker worker(setup, node, host, *meeting.rendezvous);
+  if (auto made = make_spool(setup.spool()); !made) log::error(made.error().with("spool").what);
+  if (auto noted = note_process(setup, node ? setup.inventory.nodes[*node].name : ""); !noted) log::warn(noted.error().with("spool").what);
+  if (end.leads) {
+    end.status = Coordinator(setup, worker, *meeting.rendezvous, progress).run(meeting.local_rank);
+    return end;
+  }
+  const double seconds = setup.job.deadline_s > 0 ? setup.job.deadline_s : 3 * expected_seconds(setup) + 60;
+  end.served = serve(worker, *meeting.rendezvous, worker.arrival(meeting.local_rank), Deadline::in_seconds(seconds + 30));
+  return end;
+}
+
+void close_meeting(Meeting& meeting, bool everyone_comes, int code) {
+  if (!meeting.session) return;
+  if (!everyone_comes) meeting.session->end_all(code);
+  meeting.rendezvous.reset();
+  meeting.session.reset();
+}
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,73 @@
+#include "launch/accept/pair_plan.hpp"
+
+#include <algorithm>
+
+#include "inventory/desired/desired.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+/// Order and answers of a round over the management network, and the processes' turn on the processor.
+constexpr double round_overhead_s = 0.3;
+
+fabric::RoundCost cost_of(const PairTiming& timing) {
+  fabric::RoundOrder order;
+  order.seconds = timing.seconds;
+  order.overlay_seconds = timing.overlay_seconds;
+  order.tasks.push_back({.a_rank = 0, .b_rank = 1, .a = "a", .b = "b", .rails = {fabric::RailEnds{}}, .overlay = true});
+  return {.measure_s = fabric::expected_seconds(order), .overhead_s = round_overhead_s};
+}
+
+std::vector<std::string> leaves_of(const Inventory& inventory, const std::vector<std::string>& hosts) {
+  std::vector<std::string> leaves;
+  bool any = false;
+  for (const std::string& host : hosts) {
+    const auto index = inventory.find(host);
+    const auto& rails = inventory.nodes[*index].spec->rails;
+    leaves.push_back(rails.empty() ? "" : rails[0].leaf);
+    any = any || !leaves.back().empty();
+  }
+  return any ? leaves : std::vector<std::string>{};
+}
+
+}  // namespace
+
+fabric::Schedule plan_pairs(const Inventory& inventory, const std::vector<std::string>& hosts, double budget_s,
+                            const PairTiming& timing) {
+  const auto leaves = leaves_of(inventory, hosts);
+  const int count = static_cast<int>(hosts.size());
+  if (budget_s <= 0) return fabric::full_schedule(count, leaves);
+  return fabric::limited_schedule(count, std::max(1, fabric::rounds_within(budget_s, cost_of(timing))), leaves);
+}
+
+fabric::PairTask pair_task(const Inventory& inventory, const std::string& a, const std::string& b, const std::set<std::string>& skip) {
+  const Desired of_a = desired(inventory, *inventory.find(a)), of_b = desired(inventory, *inventory.find(b));
+  fabric::PairTask task{.a = a, .b = b, .a_address = of_a.management_address, .b_address = of_b.management_address};
+  for (const DesiredRail& at_a : of_a.rails) {
+    if (skip.count(at_a.name)) continue;
+    const auto at_b = std::find_if(of_b.rails.begin(), of_b.rails.end(), [&](const DesiredRail& rail) { return rail.name == at_a.name; });
+    if (at_b == of_b.rails.end()) continue;
+    task.rails.push_back({.name = at_a.name,
+                          .a_netdev = at_a.netdev,
+                          .a_address = format_ipv4(at_a.address),
+                          .b_netdev = at_b->netdev,
+                          .b_address = format_ipv4(at_b->address)});
+  }
+  return task;
+}
+
+std::string pair_key(const std::string& check, const std::string& a, const std::string& b, const std::string& rail) {
+  Record record;
+  record.check = check;
+  record.hosts = {a, b};
+  record.rail = rail;
+  return subject_key(record);
+}
+
+double pair_tier_seconds(const Inventory& inventory, std::size_t hosts, double budget_s, const PairTiming& timing) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < hosts && i < inventory.nodes.size(); ++i) names.push_back(inventory.nodes[i].name);
+  return fabric::expected_seconds(plan_pairs(inventory, names, budget_s, timing), cost_of(timing)) + 1;
+}
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,32 @@
+#pragma once
+/// The pair tier as data: who measures what with whom. Pure, so that it can be tested without a rank.
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fabric/pairs/schedule.hpp"
+#include "fabric/round/order.hpp"
+#include "inventory/inventory.hpp"
+#include "launch/job.hpp"
+
+namespace fabricgate::launch {
+
+/// Time given to one round; emulated rails share a few processors and get more.
+struct PairTiming {
+  double seconds = 1, overlay_seconds = 0.4;
+};
+
+/// Rounds over `hosts` (indices into it), all pairs or as many as the budget allows.
+fabric::Schedule plan_pairs(const Inventory& inventory, const std::vector<std::string>& hosts, double budget_s, const PairTiming& timing);
+
+/// One pair's rails that both ends have, without those in `skip` (rail names).
+fabric::PairTask pair_task(const Inventory& inventory, const std::string& a, const std::string& b, const std::set<std::string>& skip);
+
+/// "pair.rail a,b rail" as subject_key writes it.
+std::string pair_key(const std::string& check, const std::string& a, const std::string& b, const std::string& rail);
+
+/// Seconds the whole pair tier takes when nothing is wrong.
+double pair_tier_seconds(const Inventory& inventory, std::size_t hosts, double budget_s, const PairTiming& timing);
+
+}  // namespace fabricgate::launch

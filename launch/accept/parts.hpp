@@ -1,0 +1,23 @@
+#pragma once
+/// What a rank does for each kind of order. The body of each order is described at its function.
+#include "launch/accept/worker.hpp"
+
+namespace fabricgate::launch {
+
+/// {"clock_unix_s": rank 0's clock when it asked}
+PartResult measure_facts(Work& work, const nlohmann::json& body, Deadline deadline);
+/// null
+PartResult measure_link(Work& work, const nlohmann::json& body, Deadline deadline);
+/// null; needs the link.rail records of this run in the node's spool
+PartResult measure_counters(Work& work, const nlohmann::json& body, Deadline deadline);
+/// {"hosts": [everyone], "rounds": [[[a, b], …], …]} with indices into hosts; data: the answers of this node
+PartResult measure_reach(Work& work, const nlohmann::json& body, Deadline deadline);
+/// a fabric::RoundOrder; data: this rank's halves as text
+PartResult measure_pairs(Work& work, const nlohmann::json& body, Deadline deadline);
+/// a collective order of fabric/collective; data: this rank's share as text
+PartResult measure_collective(Work& work, const nlohmann::json& body, Deadline deadline);
+
+/// Records of this run and binary in the node's own spool whose check is `check`.
+std::vector<Record> records_in_spool(const Work& work, const std::string& check);
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,86 @@
+#include "launch/accept/setup.hpp"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "launch/build_id.hpp"
+#include "suites/check.hpp"
+
+namespace fabricgate::launch {
+
+double unix_now_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string new_run_id() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  unsigned salt = 0;
+  if (getrandom(&salt, sizeof salt, 0) != static_cast<ssize_t>(sizeof salt)) salt = static_cast<unsigned>(now);
+  return fmt::format("{:04}{:02}{:02}-{:02}{:02}{:02}-{:06x}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
+                     parts.tm_min, parts.tm_sec, salt & 0xffffffU);
+}
+
+Result<Setup> make_setup(Job job) {
+  LoadedInventory loaded = parse_inventory(job.inventory_text, "inventory");
+  if (!loaded.inventory) {
+    std::string what = "inventory of the job";
+    for (const InventoryProblem& problem : loaded.problems) what += "\n" + to_string(problem);
+    return Error{ErrorKind::parse, what, 0};
+  }
+  Setup setup{.job = std::move(job), .inventory = std::move(*loaded.inventory), .started_unix_s = unix_now_s()};
+  const bool built_in = setup.job.limits_text.empty();
+  auto limits = suites::parse_limits(built_in ? suites::default_limits_text() : setup.job.limits_text,
+                                     built_in ? "built-in limits" : "limits", suites::platform_of(setup.inventory));
+  if (!limits) return limits.error();
+  setup.limits = std::move(*limits);
+  const bool own_suite = !setup.job.suite_text.empty();
+  auto suite = suites::parse_suite(own_suite ? setup.job.suite_text : suites::default_suite_text(), own_suite ? "suite" : "built-in suite");
+  if (!suite) return suite.error();
+  setup.suite = std::move(*suite);
+  return setup;
+}
+
+suites::Suite suite_of_tiers(const suites::Suite& suite, const std::vector<Tier>& tiers) {
+  suites::Suite out = suite;
+  for (auto check = out.checks.begin(); check != out.checks.end();) {
+    const suites::Check* known = suites::find_check(check->first);
+    const bool wanted = known && std::find(tiers.begin(), tiers.end(), known->tier) != tiers.end();
+    check = wanted ? std::next(check) : out.checks.erase(check);
+  }
+  return out;
+}
+
+GateResult gate_through(const Setup& setup, const std::string& lines, Tier through) {
+  const suites::Suite suite = suite_of_tiers(setup.suite, setup.job.tiers);
+  return suites::gate({.inventory = setup.inventory, .suite = suite, .limits = setup.limits, .identity = setup.job.identity, .through = through},
+                      {{"records", lines}});
+}
+
+Job job_by_hand(const Inventory& inventory, const AcceptOptions& options) {
+  Job job{.identity = {.run = new_run_id(), .inventory = inventory.checksum, .build = own_build_id(), .suite = inventory.suite},
+          .name = "accept",
+          .inventory_text = inventory.text,
+          .tiers = {Tier::host, Tier::link, Tier::pair, Tier::collective},
+          .options = options};
+  for (const Node& node : inventory.nodes) job.hosts.push_back(node.name);
+  return job;
+}
+
+Record judged(const Setup& setup, Measured measured) {
+  return suites::judged({setup.inventory, setup.limits}, {.identity = setup.job.identity,
+                                                          .check = std::move(measured.check),
+                                                          .hosts = std::move(measured.hosts),
+                                                          .rail = std::move(measured.rail),
+                                                          .attempt = measured.attempt,
+                                                          .sample = std::move(measured.sample),
+                                                          .started_unix_s = measured.started_unix_s,
+                                                          .elapsed_s = measured.elapsed_s});
+}
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,91 @@
+// AllReduce over all nodes that are still in. When it is slow although the pairs were good, halves are measured to find the
+// group that holds it back.
+#include <algorithm>
+
+#include "fabric/collective/collective_sample.hpp"
+#include "fabric/collective/order.hpp"
+#include "inventory/desired/desired.hpp"
+#include "launch/accept/coordinator.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+using Hosts = std::vector<std::string>;
+
+/// Rails every one of the hosts has, in the order of the first.
+std::vector<fabric::CollectiveRail> shared_rails(const Inventory& inventory, const Hosts& hosts) {
+  std::vector<Desired> wants;
+  for (const std::string& host : hosts) wants.push_back(desired(inventory, *inventory.find(host)));
+  std::vector<fabric::CollectiveRail> out;
+  for (const DesiredRail& rail : wants[0].rails) {
+    fabric::CollectiveRail shared{.name = rail.name, .netdevs = {}};
+    for (const Desired& want : wants)
+      for (const DesiredRail& other : want.rails)
+        if (other.name == rail.name) shared.netdevs.push_back(other.netdev);
+    if (shared.netdevs.size() == hosts.size()) out.push_back(std::move(shared));
+  }
+  return out;
+}
+
+double node_bytes_per_s(const Inventory& inventory, const Hosts& hosts) {
+  double slowest = 0;
+  for (const std::string& host : hosts) {
+    double rate = 0;
+    for (const Rail& rail : inventory.nodes[*inventory.find(host)].spec->rails) rate += rail.rate_bits_per_s / 8;
+    slowest = slowest == 0 ? rate : std::min(slowest, rate);
+  }
+  return slowest;
+}
+
+class CollectiveTier {
+ public:
+  explicit CollectiveTier(Coordinator& c) : c_(c) {}
+
+  void run() {
+    const Hosts all = c_.hosts();
+    c_.show({.tier = "collective", .done = 0, .total = 1});
+    const Verdict verdict = measure(all, 0);
+    c_.show({.tier = "collective", .done = 1, .total = 1});
+    if (verdict == Verdict::fail && all.size() >= 4 && !c_.over()) bisect(all);
+  }
+
+ private:
+  Verdict measure(const Hosts& hosts, int attempt) {
+    fabric::CollectiveOrder order{.ranks = {}, .hosts = hosts, .rails = shared_rails(c_.setup().inventory, hosts)};
+    for (const std::string& host : hosts) order.ranks.push_back(c_.rank_of(host));
+    const double expected = fabric::expected_seconds(order, node_bytes_per_s(c_.setup().inventory, hosts));
+    order.deadline_s = 4 * expected + 2 * order.connect_s;
+    const double started = unix_now_s();
+    const auto replies = c_.ask("collective", to_json_value(order), order.deadline_s + 10);
+    if (replies.empty() || !replies[0] || c_.over()) return Verdict::inconclusive;
+    c_.add({.check = "collective.allreduce",
+            .hosts = hosts,
+            .attempt = attempt,
+            .sample = replies[0]->data,
+            .started_unix_s = started,
+            .elapsed_s = unix_now_s() - started});
+    return c_.records().back().verdict;
+  }
+
+  /// Follows the half that is slow; when both halves are good the fault is between them, and there it ends.
+  void bisect(Hosts group) {
+    for (int attempt = 1; group.size() >= 4 && !c_.over();) {
+      const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
+      Hosts slow;
+      for (const Hosts& half : {Hosts(group.begin(), middle), Hosts(middle, group.end())})
+        if (measure(half, attempt++) == Verdict::fail && slow.empty()) slow = half;
+      if (slow.empty()) return;
+      group = slow;
+    }
+  }
+
+  Coordinator& c_;
+};
+
+}  // namespace
+
+void run_collective_tier(Coordinator& c) {
+  if (c.hosts().size() >= 2) CollectiveTier(c).run();
+}
+
+}  // namespace fabricgate::launch

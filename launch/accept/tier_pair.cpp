@@ -1,0 +1,195 @@
+// The pair tier, in four passes: who answers whom at all (no bandwidth yet); every pair over all its rails, in rounds of
+// disjoint pairs; suspects again, alone and with known-good partners; and with each round's rails the plain TCP baseline.
+#include <algorithm>
+#include <map>
+
+#include "fabric/pairs/retest.hpp"
+#include "fabric/round/merge.hpp"
+#include "launch/accept/coordinator.hpp"
+#include "launch/accept/pair_plan.hpp"
+#include "suites/gate/exhibit.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+using nlohmann::json;
+using fabric::PairTask;
+
+/// Peers each node asks in one reach order; bounds the size of an answer.
+constexpr std::size_t reach_rounds = 32;
+constexpr double reach_s = 20;
+
+class PairTier {
+ public:
+  explicit PairTier(Coordinator& c) : c_(c), hosts_(c.hosts()) {
+    schedule_ = plan_pairs(inventory(), hosts_, c.setup().job.options.budget_s, timing_);
+  }
+
+  void run() {
+    total_ = static_cast<int>(schedule_.rounds.size());
+    show();
+    for (std::size_t first = 0; first < schedule_.rounds.size() && !c_.over(); first += reach_rounds) reach(first);
+    for (const fabric::PairRound& round : schedule_.rounds) {
+      if (c_.over()) return;
+      measure(tasks_of(round), 0);
+      ++done_;
+      show();
+    }
+    if (!c_.over()) retest();
+  }
+
+ private:
+  const Inventory& inventory() const { return c_.setup().inventory; }
+  void show() {
+    const double each = pair_tier_seconds(inventory(), 2, 0, timing_);
+    c_.show({.tier = "pair", .done = done_, .total = total_, .left_s = each * (total_ - done_)});
+  }
+
+  void reach(std::size_t first) {
+    const std::size_t last = std::min(first + reach_rounds, schedule_.rounds.size());
+    json rounds = json::array();
+    for (std::size_t i = first; i < last; ++i) {
+      json round = json::array();
+      for (const auto& pair : schedule_.rounds[i])
+        if (!c_.is_finished(pair_key("pair.reach", hosts_[pair.a], hosts_[pair.b], ""))) round.push_back({pair.a, pair.b});
+      rounds.push_back(std::move(round));
+    }
+    const double started = unix_now_s();
+    const auto replies = c_.ask("reach", {{"hosts", hosts_}, {"rounds", rounds}}, reach_s);
+    if (c_.over()) return;
+    std::map<std::pair<std::string, std::string>, fabric::ReachSample> samples;
+    for (const auto& reply : replies) sort_answers(reply, samples);
+    for (const json& round : rounds)
+      for (const json& pair : round) {
+        const std::string &a = hosts_[pair[0]], &b = hosts_[pair[1]];
+        fabric::ReachSample& sample = samples[{a, b}];
+        sample.a = a;
+        sample.b = b;
+        c_.add({.check = "pair.reach", .hosts = {a, b}, .sample = to_json_value(sample), .started_unix_s = started, .elapsed_s = unix_now_s() - started});
+      }
+  }
+
+  void sort_answers(const std::optional<Reply>& reply, std::map<std::pair<std::string, std::string>, fabric::ReachSample>& samples) {
+    if (!reply || !reply->data.is_object()) return;
+    auto sample = fabric::reach_sample_from_json(reply->data);
+    if (!sample) return;
+    for (fabric::ReachAnswer& answer : sample->answers) {
+      const bool forward = inventory().find(answer.from) < inventory().find(answer.to);
+      note_silence(answer);
+      auto key = forward ? std::pair{answer.from, answer.to} : std::pair{answer.to, answer.from};
+      samples[key].answers.push_back(std::move(answer));
+    }
+  }
+
+  /// A rail on which nobody answers is not streamed over: it would only wait for its deadline.
+  void note_silence(const fabric::ReachAnswer& answer) {
+    if (answer.from_rail != answer.to_rail || !answer.macs.empty() || !answer.error.empty()) return;
+    silent_.insert({std::min(answer.from, answer.to), std::max(answer.from, answer.to), answer.from_rail});
+  }
+
+  bool is_silent(const std::string& a, const std::string& b, const std::string& rail) const {
+    return silent_.count({std::min(a, b), std::max(a, b), rail}) > 0;
+  }
+
+  std::vector<PairTask> tasks_of(const fabric::PairRound& round) {
+    std::vector<PairTask> tasks;
+    for (const auto& pair : round) {
+      const std::string &a = hosts_[pair.a], &b = hosts_[pair.b];
+      PairTask task = pair_task(inventory(), a, b, {});
+      task.rails.erase(std::remove_if(task.rails.begin(), task.rails.end(),
+                                      [&](const fabric::RailEnds& rail) { return c_.is_finished(pair_key("pair.rail", a, b, rail.name)); }),
+                       task.rails.end());
+      task.overlay = !c_.is_finished(pair_key("pair.overlay", a, b, ""));
+      drop_silent(task);
+      if (!task.rails.empty() || task.overlay) tasks.push_back(std::move(task));
+    }
+    return tasks;
+  }
+
+  /// Records what need not be tried, and takes it out of the task.
+  void drop_silent(PairTask& task) {
+    for (auto rail = task.rails.begin(); rail != task.rails.end();) {
+      if (!is_silent(task.a, task.b, rail->name)) {
+        ++rail;
+        continue;
+      }
+      fabric::PairSample sample{.a = task.a, .b = task.b, .rail = rail->name, .engine = "ucx-tcp"};
+      sample.error = "nobody answers ARP on this rail; not streamed over";
+      add(sample, 0, unix_now_s());
+      rail = task.rails.erase(rail);
+    }
+  }
+
+  void add(const fabric::PairSample& sample, int attempt, double started) {
+    c_.add({.check = sample.rail.empty() ? "pair.overlay" : "pair.rail",
+            .hosts = {sample.a, sample.b},
+            .rail = sample.rail,
+            .attempt = attempt,
+            .sample = to_json_value(sample),
+            .started_unix_s = started,
+            .elapsed_s = unix_now_s() - started});
+  }
+
+  void measure(std::vector<PairTask> tasks, int attempt) {
+    if (tasks.empty()) return;
+    fabric::RoundOrder order{.tasks = std::move(tasks), .seconds = timing_.seconds, .overlay_seconds = timing_.overlay_seconds};
+    for (PairTask& task : order.tasks) {
+      task.a_rank = c_.rank_of(task.a);
+      task.b_rank = c_.rank_of(task.b);
+    }
+    order.deadline_s = 2 * fabric::expected_seconds(order) + order.connect_s + 2 * order.stall_s;
+    const double started = unix_now_s();
+    const auto replies = c_.ask("pairs", to_json_value(order), order.deadline_s);
+    if (c_.over()) return;  // what a broken round says about the fabric is not to be trusted
+    std::vector<std::optional<std::string>> halves;
+    for (const auto& reply : replies)
+      halves.push_back(reply && reply->data.is_string() ? std::optional<std::string>(reply->data.get<std::string>()) : std::nullopt);
+    for (const fabric::PairSample& sample : fabric::merge_round(order, halves)) add(sample, attempt, started);
+  }
+
+  /// Rounds are planned from the evidence of this job alone, which has every pair unless it was started again.
+  void retest() {
+    const auto observation = observe_pairs();
+    const fabric::RetestPlan plan = fabric::plan_retests(observation);
+    total_ += static_cast<int>(plan.rounds.size());
+    for (const fabric::RetestRound& round : plan.rounds) {
+      if (c_.over()) return;
+      std::vector<PairTask> tasks;
+      for (const fabric::Retest& retest : round) {
+        const std::string &a = observation.nodes[retest.a], &b = observation.nodes[retest.b], &rail = observation.rails[retest.rail];
+        if (c_.rank_of(a) < 0 || c_.rank_of(b) < 0 || is_silent(a, b, rail)) continue;
+        PairTask task = pair_task(inventory(), a, b, {});
+        task.rails.erase(std::remove_if(task.rails.begin(), task.rails.end(), [&](const auto& ends) { return ends.name != rail; }),
+                         task.rails.end());
+        task.mode = retest.mode;
+        if (!task.rails.empty()) tasks.push_back(std::move(task));
+      }
+      measure(std::move(tasks), ++attempt_);
+      ++done_;
+      show();
+    }
+  }
+
+  fabric::Observation observe_pairs() const {
+    std::string lines;
+    for (const Record& record : c_.records()) lines += to_line(record) + "\n";
+    const Setup& setup = c_.setup();
+    const suites::GateInput input{.inventory = setup.inventory, .suite = setup.suite, .limits = setup.limits, .identity = setup.job.identity};
+    return suites::pair_observation(setup.inventory, suites::read_exhibits(input, {{"records", lines}}).records);
+  }
+
+  Coordinator& c_;
+  std::vector<std::string> hosts_;
+  PairTiming timing_;
+  fabric::Schedule schedule_;
+  std::set<std::tuple<std::string, std::string, std::string>> silent_;
+  int done_ = 0, total_ = 0, attempt_ = 0;
+};
+
+}  // namespace
+
+void run_pair_tier(Coordinator& c) {
+  if (c.hosts().size() >= 2) PairTier(c).run();
+}
+
+}  // namespace fabricgate::launch

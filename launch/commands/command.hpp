@@ -1,0 +1,28 @@
+#pragma once
+/// A subcommand is a row of a table. Parsing of its options is its own business (commands/*.cpp).
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fabricgate::launch {
+
+struct Command {
+  const char* name;
+  const char* summary;  ///< one line
+  const char* needs;    ///< what must be there: "nothing", "ssh to the nodes", …
+  const char* example;
+  int (*run)(const std::vector<std::string>& arguments);  ///< arguments after the name; returns the exit code
+};
+
+int run_inventory(const std::vector<std::string>& arguments);
+int run_plan(const std::vector<std::string>& arguments);
+int run_stage(const std::vector<std::string>& arguments);
+int run_accept(const std::vector<std::string>& arguments);
+int run_gate(const std::vector<std::string>& arguments);
+int run_judge(const std::vector<std::string>& arguments);
+int run_causes(const std::vector<std::string>& arguments);
+
+/// What every main does: interrupts, log level, exceptions → 70, unknown command → 64.
+int run_program(const char* program, std::span<const Command> commands, int argc, char** argv);
+
+}  // namespace fabricgate::launch

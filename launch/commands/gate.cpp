@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "launch/commands/command.hpp"
+#include "launch/commands/options.hpp"
+#include "launch/gate/pipeline.hpp"
+#include "launch/build_id.hpp"
+#include "launch/programs.hpp"
+#include "results/file.hpp"
+#include "results/log.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+struct Options {
+  std::string inventory, limits, suite;
+  AcceptOptions accept;
+  GateOptions gate;
+};
+
+int fail(const Error& error) {
+  log::error(error.what);
+  return static_cast<int>(ExitCode::usage);
+}
+
+Status read_into(const std::string& path, std::string& text) {
+  if (path.empty()) return {};
+  auto read = read_file(path);
+  if (!read) return read.error();
+  text = std::move(*read);
+  return {};
+}
+
+Result<Setup> setup_of(const Options& options, const Inventory& inventory) {
+  Job job = job_by_hand(inventory, options.accept);
+  // records are made by the rank program that is deployed; its build is the run's
+  auto rank = local_program("fabricgate-rank");
+  if (!rank) return rank.error();
+  auto build = build_id_of(*rank);
+  if (!build) return build.error();
+  job.identity.build = *build;
+  if (auto read = read_into(options.limits, job.limits_text); !read) return read.error();
+  if (auto read = read_into(options.suite, job.suite_text); !read) return read.error();
+  return make_setup(std::move(job));
+}
+
+/// RUNS/latest names the newest run; an atomic replacement, never a missing link.
+void point_latest(const std::string& runs, const std::string& run) {
+  const std::string link = runs + "/latest", fresh = link + "." + std::to_string(::getpid());
+  std::error_code error;
+  std::filesystem::create_symlink(run, fresh, error);
+  if (!error) std::filesystem::rename(fresh, link, error);
+  if (error) log::warn("link " + link + ": " + error.message());
+}
+
+}  // namespace
+
+int run_gate(const std::vector<std::string>& arguments) {
+  CLI::App app("Plan, stage, measure and judge: the whole way to a verdict. Exit code 0 ready, 1 not ready, 2 inconclusive.", "fabricgate gate");
+  Options options;
+  app.add_option("inventory", options.inventory, "inventory file")->required();
+  app.add_option("--runs", options.gate.runs, "folder that run folders are made in")->capture_default_str();
+  app.add_option("--budget", options.accept.budget_s, "seconds for the pair tier: fewer rounds; the verdict names the coverage")->check(CLI::NonNegativeNumber);
+  app.add_option("--limits", options.limits, "limits file instead of the built-in one");
+  app.add_option("--suite", options.suite, "suite file instead of the built-in one");
+  app.add_flag("--allow-busy", options.accept.allow_busy, "stage and measure although a node is in use");
+  if (const auto code = parse_options(app, arguments)) return *code;
+  options.gate.allow_busy = options.accept.allow_busy;
+  auto inventory = load_inventory(options.inventory);
+  if (!inventory) return fail(inventory.error());
+  auto setup = setup_of(options, *inventory);
+  if (!setup) return fail(setup.error());
+  setup->inventory = std::move(*inventory);  // with paths taken relative to the file
+  auto folder = RunFolder::create(options.gate.runs, *setup);
+  if (!folder) return fail(folder.error());
+  point_latest(options.gate.runs, setup->job.identity.run);
+  Progress progress(progress_style(STDERR_FILENO));
+  return Pipeline(std::move(*setup), std::move(*folder), options.gate, progress).run();
+}
+
+}  // namespace fabricgate::launch

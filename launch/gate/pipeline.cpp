@@ -1,0 +1,159 @@
+// A tier is a job, and a job that loses a node is started again without it: Open MPI ends every rank when one dies, so what
+// was measured until then is fetched first and not measured twice. Who was lost is told, in this order, by rank 0's status
+// file, by nodes that no longer answer, by mpirun's own messages, and by trying each node's launcher daemon alone.
+#include "launch/gate/pipeline.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "bootstrap/stage/stage.hpp"
+#include "launch/accept/coordinator.hpp"
+#include "launch/gate/report.hpp"
+#include "launch/interrupt.hpp"
+#include "inventory/hostfile.hpp"
+#include "inventory/host/real_host.hpp"
+#include "launch/programs.hpp"
+#include "results/file.hpp"
+#include "results/host_range.hpp"
+#include "results/log.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+constexpr double stage_deadline_s = 1800, look_s = 60;
+constexpr Tier tiers[] = {Tier::host, Tier::link, Tier::pair, Tier::collective};
+
+std::string name_of_job(Tier tier, int attempt) {
+  return attempt == 0 ? to_string(tier) : fmt::format("{}-{}", to_string(tier), attempt + 1);
+}
+
+}  // namespace
+
+Pipeline::Pipeline(Setup setup, RunFolder folder, GateOptions options, Progress& progress)
+    : setup_(std::move(setup)), folder_(std::move(folder)), options_(std::move(options)), progress_(progress) {
+  for (const Node& node : setup_.inventory.nodes) hosts_.push_back(node.name);
+}
+
+int Pipeline::run() {
+  log::info(fmt::format("run {}: {} nodes, {}; about {} after staging", setup_.job.identity.run, hosts_.size(), fold_hosts(hosts_),
+                        duration_text(expected_seconds(setup_))));
+  if (prepare()) {
+    if (!options_.skip_stage) stage();
+    for (Tier tier : tiers)
+      if (!interrupted() && !hosts_.empty()) run_tier(tier);
+    clean_up();
+  }
+  return report_run(folder_, setup_, setup_.suite);
+}
+
+bool Pipeline::prepare() {
+  RealHost host;
+  const auto answer = host.run({"mpirun", "--version"}, Deadline::in_seconds(20));
+  auto version = answer ? parse_mpirun_version(answer->out) : Result<MpirunVersion>(answer.error());
+  if (!version) {
+    log::error(version.error().what);
+    return false;
+  }
+  version_ = *version;
+  auto written = write_file_atomic(folder_.file("ssh_config"), write_ssh_config(setup_.inventory), 0600);
+  if (!written) log::error(written.error().what);
+  return static_cast<bool>(written);
+}
+
+std::vector<std::size_t> Pipeline::indices(const std::vector<std::string>& hosts) const {
+  std::vector<std::size_t> out;
+  for (const std::string& host : hosts)
+    if (const auto index = setup_.inventory.find(host)) out.push_back(*index);
+  return out;
+}
+
+void Pipeline::lose(Tier tier, const std::string& host, const Finding& finding) {
+  log::warn(fmt::format("{} leaves in tier {}: {}: {}", host, to_string(tier), finding.cause, finding.found));
+  if (auto added = folder_.add(statement(setup_, tier, host, finding, 1)); !added) log::error(added.error().what);
+  hosts_.erase(std::remove(hosts_.begin(), hosts_.end(), host), hosts_.end());
+}
+
+void Pipeline::stage() {
+  const auto agent = local_program("fabricgate-agent"), rank = local_program("fabricgate-rank");
+  for (const auto* program : {&agent, &rank})
+    if (!*program) log::error(program->error().what);
+  if (!agent || !rank) return hosts_.clear();
+  bootstrap::StageOptions options{.agent_path = *agent, .rank_path = *rank, .run = setup_.job.identity.run, .run_folder = folder_.path()};
+  options.allow_busy = options_.allow_busy;
+  const int total = static_cast<int>(hosts_.size());
+  int done = 0;
+  progress_.show({.tier = "stage", .done = 0, .total = total});
+  auto report = bootstrap::stage_nodes(setup_.inventory, indices(hosts_), options, Deadline::in_seconds(stage_deadline_s),
+                                       [&](const bootstrap::NodeReport&) { progress_.show({.tier = "stage", .done = ++done, .total = total}); });
+  progress_.finish();
+  if (!report) {
+    log::error(report.error().with("stage").what);
+    return hosts_.clear();
+  }
+  for (const Record& record : bootstrap::stage_records(*report, setup_.job.identity))
+    if (auto added = folder_.add(record); !added) log::error(added.error().what);
+  for (const bootstrap::NodeReport& node : report->nodes)
+    if (node.state != bootstrap::NodeState::unchanged && node.state != bootstrap::NodeState::changed)
+      hosts_.erase(std::remove(hosts_.begin(), hosts_.end(), node.name), hosts_.end());
+  if (auto written = write_file_atomic(folder_.file("stage.txt"), bootstrap::to_text(*report)); !written) log::error(written.error().what);
+  drop_failed(Tier::stage);
+}
+
+void Pipeline::run_tier(Tier tier) {
+  const std::size_t most = hosts_.size() + 1;
+  for (std::size_t attempt = 0; attempt < most && !hosts_.empty() && !interrupted(); ++attempt) {
+    bool complete = false;
+    const auto lost = run_job(tier, name_of_job(tier, static_cast<int>(attempt)), complete);
+    progress_.finish();
+    if (complete || lost.empty()) break;
+    log::info(fmt::format("tier {} starts again without {}", to_string(tier), fold_hosts({lost.begin(), lost.end()})));
+  }
+  drop_failed(tier);
+}
+
+std::set<std::string> Pipeline::run_job(Tier tier, const std::string& name, bool& complete) {
+  Job job = setup_.job;
+  job.name = name;
+  job.tiers = {tier};
+  job.finished = finished_keys();
+  job.hosts = hosts_;
+  Setup part = setup_;
+  part.job = job;
+  job.deadline_s = 3 * expected_seconds(part) + 60;
+  const auto before = hosts_.size();
+  if (!upload(job)) return {};
+  if (hosts_.size() != before) {  // someone could not take the job file: the others start without it
+    job.hosts = hosts_;
+    if (hosts_.empty() || !upload(job)) return {};
+  }
+  launch(job);
+  fetch();
+  return find_lost(tier, job, complete);
+}
+
+void Pipeline::drop_failed(Tier tier) {
+  const GateResult result = suites::gate({.inventory = setup_.inventory, .suite = setup_.suite, .limits = setup_.limits,
+                                          .identity = setup_.job.identity, .through = tier},
+                                         folder_.record_files());
+  for (const NodeResult& node : result.nodes)
+    if (node.left_in) hosts_.erase(std::remove(hosts_.begin(), hosts_.end(), node.name), hosts_.end());
+}
+
+std::vector<std::string> Pipeline::finished_keys() const {
+  std::set<std::string> keys;
+  for (const suites::RecordFile& file : folder_.record_files()) {
+    std::string_view rest = file.text;
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      auto record = record_from_line(line);
+      if (record && record->tier == Tier::pair && record->hosts.size() == 2 && !record->sample.is_null()) keys.insert(subject_key(*record));
+    }
+  }
+  return {keys.begin(), keys.end()};
+}
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,197 @@
+// One mpirun job of the pipeline: job file out, launch, spools back, and who was lost on the way.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "bootstrap/ssh/transfer.hpp"
+#include "inventory/logs/mpirun_log.hpp"
+#include "launch/accept/coordinator.hpp"
+#include "launch/child.hpp"
+#include "launch/gate/pipeline.hpp"
+#include "launch/interrupt.hpp"
+#include "results/file.hpp"
+#include "results/log.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+/// From mpirun's start until all ranks have begun, and from the end of the job until mpirun is gone.
+constexpr double launch_s = 60, transfer_s = 120;
+
+Finding finding_of(const MpirunEvent& event, const std::string& host) {
+  switch (event.kind) {
+    case MpirunEventKind::program_missing:
+      return make_finding("launch.program_missing", {.host = host}, "the program and its libraries on the node", event.text);
+    case MpirunEventKind::ssh_key_unknown: return make_finding("ssh.host_key_unknown", {.host = host}, "a known host key", event.text);
+    case MpirunEventKind::ssh_key_changed: return make_finding("ssh.host_key_changed", {.host = host}, "the known host key", event.text);
+    case MpirunEventKind::ssh_denied: return make_finding("ssh.permission_denied", {.host = host}, "login by key", event.text);
+    case MpirunEventKind::ssh_unreachable: return make_finding("ssh.unreachable", {.host = host}, "an SSH connection", event.text);
+    default: return make_finding("launch.daemon_lost", {.host = host}, "a rank that lives until the end of its job", event.text);
+  }
+}
+
+}  // namespace
+
+bool Pipeline::upload(const Job& job) {
+  const auto content = std::make_shared<const std::string>(to_text(job));
+  if (auto written = write_file_atomic(folder_.file("jobs/" + job.name + ".json"), *content, 0600); !written) {
+    log::error(written.error().what);
+    return false;
+  }
+  const std::string path = job_path(setup_.inventory.launcher.spool_dir, job.identity.run, job.name);
+  std::vector<bootstrap::UploadJob> jobs;
+  for (std::size_t node : indices(job.hosts)) jobs.push_back({.node = node, .files = {bootstrap::make_upload(content, path, 0600)}});
+  auto outcomes = bootstrap::upload_to_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(transfer_s));
+  if (!outcomes) {
+    log::error(outcomes.error().with("job file").what);
+    return false;
+  }
+  for (const bootstrap::TransferOutcome& outcome : *outcomes) {
+    if (outcome.status && !outcome.finding) continue;
+    const std::string& host = setup_.inventory.nodes[outcome.node].name;
+    lose(job.tiers.front(), host,
+         outcome.finding ? *outcome.finding : make_finding("ssh.unreachable", {.host = host}, "job file uploaded", outcome.status.error().what));
+  }
+  return true;
+}
+
+void Pipeline::launch(const Job& job) {
+  const std::string hosts = folder_.file("hostfile-" + job.name), log_path = folder_.file("mpirun-" + job.name + ".log");
+  std::string lines;
+  for (const std::string& host : job.hosts) lines += host + " slots=1\n";
+  if (auto written = write_file_atomic(hosts, lines); !written) return log::error(written.error().what);
+  const Launcher& launcher = setup_.inventory.launcher;
+  const MpirunJob mpirun{.version = version_,
+                         .prefix = launcher.mpi_prefix,
+                         .hostfile = hosts,
+                         .ssh_config = folder_.file("ssh_config"),
+                         .management = setup_.inventory.management,
+                         .ports = launcher.ports,
+                         .as_root = ::geteuid() == 0,
+                         .nodes = static_cast<int>(job.hosts.size()),
+                         .program = {launcher.install_dir + "/bin/fabricgate-rank", "accept", "--job",
+                                     job_path(launcher.spool_dir, job.identity.run, job.name)}};
+  const auto arguments = mpirun_arguments(mpirun);
+  if (auto noted = append_line(log_path, "$ " + shell_line(arguments), false); !noted) log::error(noted.error().what);
+  const auto keep = [&](std::string_view line) {
+    if (auto noted = append_line(log_path, line, false); !noted) log::error(noted.error().what);
+  };
+  ChildOptions options;
+  options.on_err = keep;
+  options.on_out = [&](std::string_view line) {
+    if (const auto event = progress_from_line(line))
+      progress_.show(*event);
+    else
+      keep(line);
+  };
+  options.stop = [] { return interrupted(); };
+  auto ended = run_child(arguments, Deadline::in_seconds(job.deadline_s + launch_s), options);
+  if (!ended) return log::error(ended.error().with("mpirun").what);
+  if (ended->timed_out) log::warn(fmt::format("job {} did not end in {:.0f} s and was ended", job.name, job.deadline_s + launch_s));
+  keep(fmt::format("# exit code {}{}", ended->exit_code, ended->timed_out ? ", ended at its deadline" : ""));
+}
+
+void Pipeline::fetch() {
+  std::vector<bootstrap::FetchJob> jobs;
+  for (std::size_t node : indices(hosts_))
+    jobs.push_back({.node = node, .remote_folder = spool(), .local_folder = folder_.spool_of(setup_.inventory.nodes[node].name)});
+  unreachable_.clear();
+  auto outcomes = bootstrap::fetch_from_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(transfer_s));
+  if (!outcomes) return log::error(outcomes.error().with("spools").what);
+  for (const bootstrap::TransferOutcome& outcome : *outcomes) {
+    if (outcome.status) continue;
+    const std::string& host = setup_.inventory.nodes[outcome.node].name;
+    log::warn(fmt::format("spool of {} could not be fetched: {}", host, outcome.status.error().what));
+    unreachable_.insert(host);
+  }
+}
+
+std::set<std::string> Pipeline::find_lost(Tier tier, const Job& job, bool& complete) {
+  std::set<std::string> lost;
+  const auto out = [&](const std::string& host, const Finding& finding) {
+    if (lost.insert(host).second) lose(tier, host, finding);
+  };
+  const std::set<std::string> gone = unreachable_;
+  for (const std::string& host : gone)
+    out(host, make_finding("launch.daemon_lost", {.host = host}, "a node that lives until the end of its job", "the node no longer answers over SSH"));
+  const auto text = read_file(folder_.spool_of(job.hosts.front()) + "/status-" + job.name + ".json");
+  const auto status = text ? job_status_from_text(*text) : Result<JobStatus>(text.error());
+  if (status) {
+    complete = status->state == "complete" && lost.empty();
+    for (const Finding& finding : status->findings)
+      if (!finding.subject.host.empty()) out(finding.subject.host, finding);
+    if (!complete && lost.empty()) log::error(fmt::format("job {} ended '{}'", job.name, status->state));
+    return lost;
+  }
+  if (!lost.empty() || interrupted()) return lost;
+  return blame_launch(tier, job);
+}
+
+/// Rank 0 left no status although every node answers.
+std::set<std::string> Pipeline::blame_launch(Tier tier, const Job& job) {
+  const auto log_text = read_file(folder_.file("mpirun-" + job.name + ".log"));
+  if (log_text) {
+    for (const MpirunEvent& event : parse_mpirun_log(*log_text).events) {
+      std::string host = event.host;
+      for (const Node& node : setup_.inventory.nodes)
+        if (node.address == host) host = node.name;
+      if (event.kind == MpirunEventKind::rank_ended || std::find(job.hosts.begin(), job.hosts.end(), host) == job.hosts.end()) continue;
+      lose(tier, host, finding_of(event, host));
+      return {host};
+    }
+  }
+  const auto broken = probe_daemons(tier, job);
+  if (!broken.empty()) return broken;
+  const std::string& first = job.hosts.front();
+  const auto processes = read_file(folder_.spool_of(first) + "/processes.jsonl");
+  if (!processes || processes->find("\"" + job.name + "\"") == std::string::npos) {
+    log::error(fmt::format("job {} did not start and nothing says why; see {}", job.name, folder_.file("mpirun-" + job.name + ".log")));
+    return {};
+  }
+  lose(tier, first, make_finding("launch.rank_silent", {.host = first, .rank = 0}, "rank 0 writes how the job ended", "it wrote nothing"));
+  return {first};
+}
+
+/// Runs Open MPI's daemon with --version on each node: it must be there and start.
+std::set<std::string> Pipeline::probe_daemons(Tier tier, const Job& job) {
+  const std::string& prefix = setup_.inventory.launcher.mpi_prefix;
+  const std::string daemon = prefix + "/bin/" + (version_.major >= 5 ? "prted" : "orted");
+  std::vector<bootstrap::Job> jobs;
+  for (std::size_t node : indices(job.hosts)) {
+    jobs.push_back({.node = node, .argv = {daemon, "--version"}, .timeout_s = 20});
+    jobs.push_back({.node = node, .argv = {setup_.inventory.launcher.install_dir + "/bin/fabricgate-rank", "--version"}, .timeout_s = 20});
+  }
+  std::set<std::string> broken;
+  auto outcomes = bootstrap::run_on_nodes(setup_.inventory, jobs, Deadline::in_seconds(transfer_s));
+  if (!outcomes) return broken;
+  for (std::size_t i = 0; i < outcomes->size(); ++i) {
+    const bootstrap::Outcome& outcome = (*outcomes)[i];
+    const std::string& host = setup_.inventory.nodes[outcome.node].name;
+    if ((outcome.result && outcome.result->exit_code == 0) || broken.count(host)) continue;
+    const std::string said = outcome.result ? fmt::format("exit code {}: {}", outcome.result->exit_code, outcome.result->err.substr(0, 300))
+                                            : outcome.result.error().what;
+    lose(tier, host, make_finding("launch.program_missing", {.host = host}, jobs[i].argv[0] + " runs on the node", said));
+    broken.insert(host);
+  }
+  return broken;
+}
+
+/// Ends what is left of our own ranks: only processes noted in this run's spool whose start time is still the same.
+void Pipeline::clean_up() {
+  const std::string script =
+      "[ -f \"$1\" ] || exit 0; sed -n 's/.*\"pid\":\\([0-9]*\\).*\"start_ticks\":\\([0-9]*\\).*/\\1 \\2/p' \"$1\" | "
+      "while read -r p t; do s=$(sed 's/.*) //' \"/proc/$p/stat\" 2>/dev/null | cut -d' ' -f20); "
+      "[ \"$s\" = \"$t\" ] && kill -9 \"$p\"; done; exit 0";
+  std::vector<bootstrap::Job> jobs;
+  for (std::size_t node = 0; node < setup_.inventory.nodes.size(); ++node)
+    if (!unreachable_.count(setup_.inventory.nodes[node].name) && read_file(folder_.spool_of(setup_.inventory.nodes[node].name) + "/processes.jsonl"))
+      jobs.push_back({.node = node,
+                      .argv = {"sh", "-c", script, "sh", process_spool(setup_.inventory.launcher.spool_dir, setup_.job.identity.run)},
+                      .timeout_s = 20});
+  if (jobs.empty()) return;
+  auto outcomes = bootstrap::run_on_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(30));
+  if (!outcomes) log::warn(outcomes.error().with("clean up").what);
+}
+
+}  // namespace fabricgate::launch

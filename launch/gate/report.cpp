@@ -1,0 +1,47 @@
+#include "launch/gate/report.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "launch/interrupt.hpp"
+#include "results/file.hpp"
+#include "results/gate_result.hpp"
+#include "results/log.hpp"
+
+namespace fabricgate::launch {
+
+Record statement(const Setup& setup, Tier tier, const std::string& host, const Finding& finding, int attempt) {
+  const char* check = tier == Tier::stage  ? "stage.node"
+                      : tier == Tier::host ? "host.facts"
+                      : tier == Tier::link ? "link.rail"
+                      : tier == Tier::pair ? "pair.rail"
+                                           : "collective.allreduce";
+  return {.identity = setup.job.identity,
+          .check = check,
+          .tier = tier,
+          .hosts = {host},
+          .attempt = attempt,
+          .verdict = finding.verdict,
+          .reason = finding.found,
+          .findings = {finding},
+          .started_unix_s = unix_now_s()};
+}
+
+int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite) {
+  const GateResult result = suites::gate(
+      {.inventory = setup.inventory, .suite = suite, .limits = setup.limits, .identity = setup.job.identity}, folder.record_files());
+  if (auto written = folder.write_records(); !written) log::error(written.error().what);
+  const std::string table = to_table(result);
+  const std::string& cluster = setup.inventory.cluster;
+  for (const auto& [name, text] : {std::pair{"table.txt", table},
+                                   {"summary.json", to_summary(result, setup.job.identity, cluster)},
+                                   {"junit.xml", to_junit(result, setup.job.identity, cluster)}})
+    if (auto written = write_file_atomic(folder.file(name), text); !written) log::error(written.error().what);
+  fmt::print("{}run folder {}\n", table, folder.path());
+  std::fflush(stdout);
+  if (interrupted() && result.exit_code == ExitCode::ready) return static_cast<int>(ExitCode::inconclusive);
+  return static_cast<int>(result.exit_code);
+}
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,16 @@
+#pragma once
+/// The end of a run: fold, table on standard output, files of the run folder, exit code.
+#include <string>
+#include <vector>
+
+#include "launch/gate/run_folder.hpp"
+
+namespace fabricgate::launch {
+
+/// Judges what the folder holds under `suite`; returns the exit code.
+int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite);
+
+/// "`host` left in this tier, and why": the record that carries what the launcher knows of a node.
+Record statement(const Setup& setup, Tier tier, const std::string& host, const Finding& finding, int attempt);
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,106 @@
+#include "launch/gate/run_folder.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+
+#include "launch/accept/worker.hpp"
+#include "results/file.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+Status write_copies(const RunFolder& folder, const Setup& setup) {
+  const std::string& limits = setup.job.limits_text.empty() ? suites::default_limits_text() : setup.job.limits_text;
+  const std::string& suite = setup.job.suite_text.empty() ? suites::default_suite_text() : setup.job.suite_text;
+  const json identity{{"run", setup.job.identity.run},
+                      {"inventory", setup.job.identity.inventory},
+                      {"build", setup.job.identity.build},
+                      {"suite", setup.job.identity.suite}};
+  const std::string identity_text = identity.dump(1) + "\n";
+  for (const auto& [name, text] : {std::pair<const char*, const std::string&>{"inventory.yaml", setup.inventory.text},
+                                   {"limits.yaml", limits},
+                                   {"suite.yaml", suite},
+                                   {"identity.json", identity_text}})
+    if (auto written = write_file_atomic(folder.file(name), text); !written) return written;
+  return {};
+}
+
+bool is_record_file(const std::string& name) {
+  return name.ends_with(".jsonl") && (name.starts_with("rank-") || name.starts_with("records-"));
+}
+
+}  // namespace
+
+Result<RunFolder> RunFolder::create(const std::string& runs_dir, const Setup& setup) {
+  RunFolder folder(fs::absolute(runs_dir).lexically_normal().string() + "/" + setup.job.identity.run);
+  std::error_code error;
+  if (fs::exists(folder.path(), error)) return Error{ErrorKind::io, "run folder " + folder.path() + " exists already", 0};
+  for (const char* sub : {"/spools", "/jobs"})
+    if (auto made = make_spool(folder.path() + sub); !made) return made.error().with("run folder");
+  if (auto written = write_copies(folder, setup); !written) return written.error().with("run folder");
+  return folder;
+}
+
+Result<Setup> RunFolder::load(const std::string& path) {
+  const RunFolder folder(path);
+  Job job{.name = "judge"};
+  for (auto& [name, text] : {std::pair<const char*, std::string*>{"inventory.yaml", &job.inventory_text},
+                             {"limits.yaml", &job.limits_text},
+                             {"suite.yaml", &job.suite_text}}) {
+    auto read = read_file(folder.file(name));
+    if (!read) return read.error().with("run folder");
+    *text = std::move(*read);
+  }
+  auto identity = read_file(folder.file("identity.json"));
+  if (!identity) return identity.error().with("run folder");
+  try {
+    const json in = json::parse(*identity);
+    job.identity = {in.at("run").get<std::string>(), in.at("inventory").get<std::string>(), in.at("build").get<std::string>(),
+                    in.at("suite").get<std::string>()};
+  } catch (const json::exception& e) {
+    return Error{ErrorKind::parse, folder.file("identity.json") + ": " + e.what(), e.id};
+  }
+  if (sha256_hex(job.inventory_text) != job.identity.inventory)
+    return Error{ErrorKind::parse, folder.file("inventory.yaml") + " is not the inventory of this run (its checksum differs)", 0};
+  return make_setup(std::move(job));
+}
+
+Status RunFolder::add(const Record& record) const { return append_line(file("head.jsonl"), to_line(record), true); }
+
+std::vector<suites::RecordFile> RunFolder::record_files() const {
+  std::vector<std::string> paths;
+  std::error_code error;
+  if (fs::exists(file("head.jsonl"), error)) paths.push_back(file("head.jsonl"));
+  for (fs::recursive_directory_iterator i(file("spools"), error), end; !error && i != end; i.increment(error))
+    if (i->is_regular_file(error) && is_record_file(i->path().filename().string())) paths.push_back(i->path().string());
+  std::sort(paths.begin(), paths.end());
+  std::vector<suites::RecordFile> out;
+  for (const std::string& path : paths) {
+    auto text = read_file(path);
+    if (text) out.push_back({path.substr(path_.size() + 1), std::move(*text)});
+  }
+  return out;
+}
+
+Status RunFolder::write_records() const {
+  const auto files = record_files();
+  std::unordered_set<std::string_view> seen;
+  std::string out;
+  for (const suites::RecordFile& record_file : files) {
+    std::string_view rest = record_file.text;
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      if (line.empty() || !seen.insert(line).second) continue;
+      out.append(line);
+      out += '\n';
+    }
+  }
+  return write_file_atomic(file("records.jsonl"), out);
+}
+
+}  // namespace fabricgate::launch

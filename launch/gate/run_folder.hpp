@@ -1,0 +1,39 @@
+#pragma once
+/// A run is a folder: copies of what it was judged by, what every node wrote, and the verdict.
+///
+///   RUN/inventory.yaml limits.yaml suite.yaml identity.json     what the run rests on
+///   RUN/hostfile-JOB mpirun-JOB.log ssh_config jobs/JOB.json     how its jobs were started
+///   RUN/spools/NODE/…                                            copies of the nodes' spools
+///   RUN/head.jsonl                                               records made on the head node
+///   RUN/records.jsonl summary.json junit.xml table.txt           the result
+#include <string>
+#include <vector>
+
+#include "launch/accept/setup.hpp"
+#include "suites/gate/gate.hpp"
+
+namespace fabricgate::launch {
+
+class RunFolder {
+ public:
+  /// Makes DIR/RUN with the copies. Refuses a folder that exists.
+  static Result<RunFolder> create(const std::string& runs_dir, const Setup& setup);
+  /// The setup of a run on disk, for `judge`; texts of limits and suite are those of the run.
+  static Result<Setup> load(const std::string& folder);
+  explicit RunFolder(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string spool_of(const std::string& host) const { return path_ + "/spools/" + host; }
+
+  Status add(const Record& record) const;
+  /// Every record file of head and nodes, in a fixed order.
+  std::vector<suites::RecordFile> record_files() const;
+  /// Lines of all files, equal ones once: RUN/records.jsonl.
+  Status write_records() const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace fabricgate::launch
