@@ -18,7 +18,7 @@ Result<CollectiveOrder> order_from(const nlohmann::json& value) {
   order.hosts = value.at("hosts").get<std::vector<std::string>>();
   for (const auto& rail : value.at("rails")) {
     order.rails.push_back(
-        {.name = rail.at("name").get<std::string>(), .netdevs = rail.at("netdevs").get<std::vector<std::string>>()});
+        {.name = rail.at("name").get<std::string>(), .netdevs = rail.at("netdevs").get<std::vector<std::string>>(), .weight = rail.value("weight", 1.0)});
   }
   order.steps.clear();
   for (const auto& step : value.at("steps")) {
@@ -45,6 +45,7 @@ Status check_participants(const CollectiveOrder& order) {
     if (rail.netdevs.size() != count) {
       return bad(fmt::format("rail {}: {} netdevs for {} ranks", rail.name, rail.netdevs.size(), count));
     }
+    if (!(rail.weight > 0 && rail.weight < 1e18)) return bad(fmt::format("rail {}: a weight of {}", rail.name, rail.weight));
   }
   return {};
 }
@@ -92,7 +93,7 @@ double expected_seconds(const CollectiveOrder& order, double node_bytes_per_s) {
 
 nlohmann::json to_json_value(const CollectiveOrder& order) {
   nlohmann::json rails = nlohmann::json::array(), steps = nlohmann::json::array();
-  for (const auto& rail : order.rails) rails.push_back({{"name", rail.name}, {"netdevs", rail.netdevs}});
+  for (const auto& rail : order.rails) rails.push_back({{"name", rail.name}, {"netdevs", rail.netdevs}, {"weight", rail.weight}});
   for (const auto& step : order.steps) {
     steps.push_back({{"bytes", step.bytes}, {"algorithm", to_string(step.algorithm)}});
   }

@@ -17,6 +17,7 @@ Result<Algorithm> parse_algorithm(std::string_view text);
 struct CollectiveRail {
   std::string name;
   std::vector<std::string> netdevs;  ///< by participant
+  double weight = 1;                 ///< share of the data, in proportion to the other rails: its rate
 };
 
 /// One measurement: a size with an algorithm.

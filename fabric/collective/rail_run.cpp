@@ -38,12 +38,19 @@ class RailRun {
   }
 
  private:
-  std::size_t slice_start(const CollectiveStep& step) const {
-    return step.bytes / sizeof(float) * share_.rail / rails();
+  /// First element of rail `index`: the rails before it take their share by weight, so that all end together.
+  std::size_t start_of(const CollectiveStep& step, std::size_t index) const {
+    const std::size_t count = step.bytes / sizeof(float);
+    if (index >= rails()) return count;
+    double before = 0, all = 0;
+    for (std::size_t i = 0; i < rails(); ++i) {
+      all += order_.rails[i].weight;
+      if (i < index) before += order_.rails[i].weight;
+    }
+    return static_cast<std::size_t>(static_cast<double>(count) * before / all);
   }
-  std::size_t slice_end(const CollectiveStep& step) const {
-    return step.bytes / sizeof(float) * (share_.rail + 1) / rails();
-  }
+  std::size_t slice_start(const CollectiveStep& step) const { return start_of(step, share_.rail); }
+  std::size_t slice_end(const CollectiveStep& step) const { return start_of(step, share_.rail + 1); }
   std::size_t rails() const { return order_.rails.size(); }
   float* floats(std::size_t count) {
     return reinterpret_cast<float*>(neighbours_.memory(std::max<std::size_t>(1, count) * sizeof(float)));

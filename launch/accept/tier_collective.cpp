@@ -1,6 +1,7 @@
 // AllReduce over all nodes that are still in. When it is slow although the pairs were good, halves are measured to find the
 // group that holds it back.
 #include <algorithm>
+#include <cmath>
 
 #include "fabric/collective/collective_sample.hpp"
 #include "fabric/collective/order.hpp"
@@ -21,7 +22,10 @@ std::vector<fabric::CollectiveRail> shared_rails(const Inventory& inventory, con
     fabric::CollectiveRail shared{.name = rail.name, .netdevs = {}};
     for (const Desired& want : wants)
       for (const DesiredRail& other : want.rails)
-        if (other.name == rail.name) shared.netdevs.push_back(other.netdev);
+        if (other.name == rail.name) {
+          shared.netdevs.push_back(other.netdev);
+          shared.weight = shared.netdevs.size() == 1 ? other.rate_bits_per_s : std::min(shared.weight, other.rate_bits_per_s);
+        }
     if (shared.netdevs.size() == hosts.size()) out.push_back(std::move(shared));
   }
   return out;
@@ -35,6 +39,12 @@ double node_bytes_per_s(const Inventory& inventory, const Hosts& hosts) {
     slowest = slowest == 0 ? rate : std::min(slowest, rate);
   }
   return slowest;
+}
+
+/// About a quarter of a second of a node's rate, so that start-up costs do not count: 16 to 256 MiB.
+std::uint64_t judged_size(double bytes_per_s) {
+  const double mebibytes = std::clamp(std::round(bytes_per_s / 4 / (1 << 20)), 16.0, 256.0);
+  return static_cast<std::uint64_t>(mebibytes) << 20;
 }
 
 class CollectiveTier {
@@ -53,7 +63,9 @@ class CollectiveTier {
   Verdict measure(const Hosts& hosts, int attempt) {
     fabric::CollectiveOrder order{.ranks = {}, .hosts = hosts, .rails = shared_rails(c_.setup().inventory, hosts)};
     for (const std::string& host : hosts) order.ranks.push_back(c_.rank_of(host));
-    const double expected = fabric::expected_seconds(order, node_bytes_per_s(c_.setup().inventory, hosts));
+    const double rate = node_bytes_per_s(c_.setup().inventory, hosts);
+    order.steps.back().bytes = judged_size(rate);
+    const double expected = fabric::expected_seconds(order, rate);
     order.deadline_s = 4 * expected + 2 * order.connect_s;
     const double started = unix_now_s();
     const auto replies = c_.ask("collective", to_json_value(order), order.deadline_s + 10);

@@ -48,7 +48,7 @@ class Lab:
         if self.unmanaged:  # the inventory says that nobody repairs settings, so that the link tier meets them
             path = self.folder / "inventory.yaml"
             text = path.read_text()
-            for key in ("network", "memlock", "sysctl"):
+            for key in ("network", "memlock"):
                 text = re.sub(rf"\b{key}: true", f"{key}: false", text)
             path.write_text(text)
         return self
