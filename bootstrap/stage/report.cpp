@@ -111,7 +111,8 @@ std::vector<Record> stage_records(const StageReport& report, const RunIdentity& 
     record.verdict = verdict_of(node);
     record.reason = node.reason;
     record.findings = node.findings;
-    record.sample = sample_of(report, node);
+    // without a sample it is a statement that the node left here, for the reasons in its findings
+    if (opens_gate(record.verdict)) record.sample = sample_of(report, node);
     record.started_unix_s = node.started_unix_s;
     record.elapsed_s = node.elapsed_s;
     records.push_back(std::move(record));

@@ -16,11 +16,20 @@ bool is_search(const Exhibit& exhibit, const std::vector<const Exhibit*>& all) {
   });
 }
 
+/// A path between nodes that all take part is already blamed: the collective over it is slow for that reason.
+bool is_echo(const Fold& fold, const Finding& finding) {
+  if (finding.cause != "collective.below_floor") return false;
+  const auto& known = fold.result.findings;
+  return std::any_of(known.begin(), known.end(), [](const Finding& other) {
+    return other.primary && !opens_gate(other.verdict) && other.cause.rfind("pair.", 0) == 0;
+  });
+}
+
 void fold_record(Fold& fold, const Exhibit& exhibit, bool search) {
   bool named = false;
   for (Finding finding : exhibit.record.findings) {
     named = named || !opens_gate(finding.verdict);
-    finding.primary = finding.primary && !search;
+    finding.primary = finding.primary && !search && !is_echo(fold, finding);
     const auto node = fold.input.inventory.find(finding.subject.host);
     const bool of_one_node = node && (finding.cause.rfind("gate.", 0) != 0 || exhibit.nodes.size() == 1);
     if (of_one_node && !search) {

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+
+#include "launch/commands/command.hpp"
+#include "launch/commands/options.hpp"
+#include "launch/gate/run_folder.hpp"
+#include "results/file.hpp"
+#include "results/gate_result.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+constexpr int usage = static_cast<int>(ExitCode::usage);
+
+struct Options {
+  std::string folder, limits, suite;
+  std::vector<std::string> tiers;
+  bool write = false;
+};
+
+int fail(const Error& error) {
+  fmt::print(stderr, "{}\n", error.what);
+  return usage;
+}
+
+/// The setup of the run with the texts given in place of the run's.
+Result<Setup> setup_of(const Options& options) {
+  auto setup = RunFolder::load(options.folder);
+  if (!setup) return setup.error();
+  for (const auto& [path, text] :
+       {std::pair{&options.limits, &setup->job.limits_text}, {&options.suite, &setup->job.suite_text}}) {
+    if (path->empty()) continue;
+    auto read = read_file(*path);
+    if (!read) return read.error();
+    if (read->empty()) return Error{ErrorKind::parse, *path + ": the file is empty", 0};
+    *text = std::move(*read);
+  }
+  if (options.limits.empty() && options.suite.empty()) return setup;
+  auto changed = make_setup(std::move(setup->job));
+  if (!changed)
+    return changed.error().with(options.limits + (options.limits.empty() || options.suite.empty() ? "" : ", ") +
+                                options.suite);
+  return changed;
+}
+
+Result<suites::Suite> suite_of(const Setup& setup, const std::vector<std::string>& names) {
+  if (names.empty()) return setup.suite;
+  std::vector<Tier> tiers;
+  for (const std::string& name : names) {
+    auto tier = parse_tier(name);
+    if (!tier) return tier.error();
+    tiers.push_back(*tier);
+  }
+  return suite_of_tiers(setup.suite, tiers);
+}
+
+Status write_result(const RunFolder& folder, const Setup& setup, const GateResult& result) {
+  if (auto written = folder.write_records(); !written) return written;
+  const std::string& cluster = setup.inventory.cluster;
+  for (const auto& [name, text] : {std::pair{"table.txt", to_table(result)},
+                                   {"summary.json", to_summary(result, setup.job.identity, cluster)},
+                                   {"junit.xml", to_junit(result, setup.job.identity, cluster)}})
+    if (auto written = write_file_atomic(folder.file(name), text); !written) return written;
+  return {};
+}
+
+}  // namespace
+
+int run_judge(const std::vector<std::string>& arguments) {
+  CLI::App app("Judges the stored samples of a run again. No node is contacted and nothing is written unless asked.",
+               "fabricgate judge");
+  Options options;
+  app.add_option("run", options.folder, "run folder")->required();
+  app.add_option("--limits", options.limits, "limits file instead of the run's");
+  app.add_option("--suite", options.suite, "suite file instead of the run's");
+  app.add_option("--tiers", options.tiers,
+                 "demand only these tiers, e.g. host,link,pair,collective of a run of `accept`")
+      ->delimiter(',');
+  app.add_flag("--write", options.write, "write table, summary and JUnit of the run folder anew");
+  if (const auto code = parse_options(app, arguments)) return *code;
+  const auto setup = setup_of(options);
+  if (!setup) return fail(setup.error());
+  const auto suite = suite_of(*setup, options.tiers);
+  if (!suite) return fail(suite.error());
+  const RunFolder folder(options.folder);
+  const GateResult result = suites::gate({.inventory = setup->inventory,
+                                          .suite = *suite,
+                                          .limits = setup->limits,
+                                          .identity = setup->job.identity,
+                                          .new_limits = !options.limits.empty()},
+                                         folder.record_files());
+  fmt::print("{}", to_table(result));
+  std::fflush(stdout);
+  if (options.write)
+    if (auto written = write_result(folder, *setup, result); !written) return fail(written.error());
+  return static_cast<int>(result.exit_code);
+}
+
+}  // namespace fabricgate::launch

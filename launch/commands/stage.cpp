@@ -1,0 +1,155 @@
+#include "bootstrap/stage/stage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "launch/accept/accept.hpp"
+#include "launch/accept/setup.hpp"
+#include "launch/build_id.hpp"
+#include "launch/commands/command.hpp"
+#include "launch/commands/options.hpp"
+#include "launch/gate/share.hpp"
+#include "launch/interrupt.hpp"
+#include "launch/programs.hpp"
+#include "results/file.hpp"
+#include "results/log.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+constexpr int usage = static_cast<int>(ExitCode::usage);
+constexpr int inconclusive = static_cast<int>(ExitCode::inconclusive);
+constexpr double meet_s = 60;
+
+struct Options {
+  std::string inventory, nodes, runs = "fabricgate-runs";
+  std::vector<std::string> steps;
+  bool allow_busy = false, dry_run = false;
+};
+
+int fail(const Error& error, int code) {
+  fmt::print(stderr, "{}\n", error.what);
+  return code;
+}
+
+/// Enough for every node after another in its window, each at its own limit.
+double deadline_s(const Inventory& inventory, std::size_t nodes, double node_timeout_s) {
+  const auto window = static_cast<std::size_t>(std::max(1, inventory.ssh.window));
+  return (node_timeout_s + 2 * inventory.ssh.connect_timeout_s) * static_cast<double>((nodes + window - 1) / window) +
+         meet_s;
+}
+
+Result<bootstrap::StageOptions> stage_options(const Options& options) {
+  auto agent = local_program("fabricgate-agent");
+  if (!agent) return agent.error();
+  auto rank = local_program("fabricgate-rank");
+  if (!rank) return rank.error();
+  return bootstrap::StageOptions{.agent_path = std::move(*agent),
+                                 .rank_path = std::move(*rank),
+                                 .only_steps = options.steps,
+                                 .allow_busy = options.allow_busy};
+}
+
+/// The records of this process's nodes, beside their journals.
+Status keep(const bootstrap::StageReport& report, const RunIdentity& identity, const std::string& folder, int rank) {
+  const std::string name = fmt::format("/stage-{}.jsonl", rank);
+  std::string lines;
+  for (const Record& record : bootstrap::stage_records(report, identity)) lines += to_line(record) + "\n";
+  return write_file_atomic(folder + name, lines);
+}
+
+/// What a process did with its share, and within what time every other is done.
+struct Done {
+  bootstrap::StageReport report;
+  double seconds = 0;
+};
+
+Result<Done> work(const Inventory& inventory, const Options& options, Meeting& meeting) {
+  // first, so that a process that cannot go on leaves no other waiting for it
+  const auto run = meeting.rendezvous->broadcast(meeting.leads() ? new_run_id() : "", Deadline::in_seconds(meet_s));
+  if (!run) return run.error();
+  auto how = stage_options(options);
+  if (!how) return how.error();
+  const auto nodes = bootstrap::select_nodes(inventory, options.nodes);
+  if (!nodes) return nodes.error();
+  how->run = *run;
+  how->share_index = meeting.rendezvous->rank();
+  how->share_count = meeting.rendezvous->size();
+  if (!options.dry_run)
+    how->run_folder = std::filesystem::absolute(options.runs).lexically_normal().string() + "/" + *run;
+  const double seconds = deadline_s(inventory, nodes->size(), how->node_timeout_s);
+  const auto act = options.dry_run ? bootstrap::plan_nodes : bootstrap::stage_nodes;
+  auto report = act(inventory, *nodes, *how, Deadline::in_seconds(seconds), {});
+  if (!report) return report.error();
+  if (!options.dry_run) {
+    const RunIdentity identity{
+        .run = *run, .inventory = inventory.checksum, .build = own_build_id(), .suite = inventory.suite};
+    if (auto kept = keep(*report, identity, how->run_folder, how->share_index); !kept)
+      log::error(kept.error().with("run folder").what);
+  }
+  return Done{std::move(*report), seconds};
+}
+
+int tell(const Shares& all) {
+  fmt::print("{}", bootstrap::to_text(all.report));
+  const ExitCode code = exit_code_of(all.report);
+  const bool idle =
+      std::all_of(all.report.nodes.begin(), all.report.nodes.end(),
+                  [](const bootstrap::NodeReport& node) { return node.state == bootstrap::NodeState::unchanged; });
+  if (idle && !all.report.nodes.empty()) fmt::print("nothing to do\n");
+  std::fflush(stdout);
+  for (const int rank : all.lost) log::error(fmt::format("rank {}: its share of the nodes is not known", rank));
+  const bool open = code == ExitCode::ready;
+  return open && (interrupted() || !all.lost.empty()) ? inconclusive : static_cast<int>(code);
+}
+
+/// Rank 0 prints all shares; every rank leaves with the same code and only after all have worked, since a launcher ends
+/// all ranks when the first leaves with another code than 0.
+int conclude(const Result<Done>& done, const Options& options, Meeting& meeting) {
+  if (!done && meeting.rendezvous->size() == 1)
+    return fail(done.error(), done.error().kind == ErrorKind::timeout ? inconclusive : usage);
+  if (!done) fail(done.error(), usage);
+  const double wait_s = done ? done->seconds : meet_s;
+  auto texts = meeting.rendezvous->gather(done ? to_text(done->report.nodes) : "", Deadline::in_seconds(wait_s));
+  int code = done ? inconclusive : usage;
+  if (meeting.leads() && texts && done) code = tell(join_shares(*texts, options.dry_run));
+  auto heard = meeting.rendezvous->broadcast(std::to_string(code), Deadline::in_seconds(wait_s));
+  return heard ? std::atoi(heard->c_str()) : inconclusive;
+}
+
+int run(const std::vector<std::string>& arguments, bool dry_run) {
+  CLI::App app(dry_run ? "Prints what `stage` would do on each node, as a person would type it. Changes nothing."
+                       : "Brings every node to its declared state. A second run changes nothing. Under mpirun the "
+                         "ranks share the nodes.",
+               dry_run ? "fabricgate plan" : "fabricgate stage");
+  Options options;
+  options.dry_run = dry_run;
+  app.add_option("inventory", options.inventory, "inventory file")->required();
+  app.add_option("--nodes", options.nodes, "host ranges, e.g. gpu[001-016]; all when not given");
+  app.add_option("--steps", options.steps, "only these steps, e.g. packages,memlock")->delimiter(',');
+  app.add_flag("--allow-busy", options.allow_busy, "go on although a node is in use");
+  app.add_option("--runs", options.runs, "folder that run folders are made in")->capture_default_str();
+  if (const auto code = parse_options(app, arguments)) return *code;
+  const auto inventory = load_inventory(options.inventory);
+  if (!inventory) return fail(inventory.error(), usage);
+  auto meeting = open_meeting(inventory->management);
+  if (!meeting) return fail(meeting.error(), inconclusive);
+  const int code = conclude(work(*inventory, options, *meeting), options, *meeting);
+  close_meeting(*meeting, code != inconclusive, code);
+  return code;
+}
+
+}  // namespace
+
+int run_plan(const std::vector<std::string>& arguments) {
+  return run(arguments, true);
+}
+int run_stage(const std::vector<std::string>& arguments) {
+  return run(arguments, false);
+}
+
+}  // namespace fabricgate::launch

@@ -1,0 +1,91 @@
+#include "launch/gate/share.hpp"
+
+#include <algorithm>
+
+namespace fabricgate::launch {
+namespace {
+
+using bootstrap::NodeReport;
+using bootstrap::NodeState;
+using nlohmann::json;
+
+constexpr NodeState states[] = {NodeState::unchanged, NodeState::planned, NodeState::changed,
+                                NodeState::failed,    NodeState::blocked, NodeState::unreachable};
+
+json to_json_value(const NodeReport& node) {
+  json findings = json::array();
+  for (const Finding& finding : node.findings) findings.push_back(fabricgate::to_json_value(finding));
+  const bool installs = std::any_of(node.steps.begin(), node.steps.end(), [](const bootstrap::StepReport& step) {
+    return step.id == "packages" && step.state == bootstrap::StepState::planned;
+  });
+  return {{"node", node.node},
+          {"name", node.name},
+          {"state", to_string(node.state)},
+          {"reason", node.reason},
+          {"commands", node.commands},
+          {"findings", std::move(findings)},
+          {"installs", installs},
+          {"versions", node.facts ? json(node.facts->versions) : json(nullptr)},
+          {"elapsed_s", node.elapsed_s}};
+}
+
+NodeReport node_from_json(const json& in) {
+  NodeReport node;
+  node.node = in.at("node").get<std::size_t>();
+  node.name = in.at("name").get<std::string>();
+  const std::string state = in.at("state").get<std::string>();
+  for (const NodeState each : states)
+    if (state == bootstrap::to_string(each)) node.state = each;
+  node.reason = in.at("reason").get<std::string>();
+  node.commands = in.at("commands").get<std::vector<std::string>>();
+  for (const json& each : in.at("findings"))
+    if (auto finding = finding_from_json(each)) node.findings.push_back(std::move(*finding));
+  if (in.at("installs").get<bool>()) node.steps.push_back({.id = "packages", .state = bootstrap::StepState::planned});
+  if (!in.at("versions").is_null())
+    node.facts.emplace().versions = in.at("versions").get<std::map<std::string, std::string>>();
+  node.elapsed_s = in.at("elapsed_s").get<double>();
+  return node;
+}
+
+}  // namespace
+
+std::string to_text(const std::vector<NodeReport>& nodes) {
+  json out = json::array();
+  for (const NodeReport& node : nodes) out.push_back(to_json_value(node));
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<std::vector<NodeReport>> nodes_from_text(const std::string& text) {
+  try {
+    std::vector<NodeReport> nodes;
+    for (const json& each : json::parse(text)) nodes.push_back(node_from_json(each));
+    return nodes;
+  } catch (const json::exception& e) {
+    return Error{ErrorKind::parse, std::string("share of a stage: ") + e.what(), e.id};
+  }
+}
+
+Shares join_shares(const std::vector<std::optional<std::string>>& texts, bool dry_run) {
+  Shares out{.report = {.dry_run = dry_run}, .lost = {}};
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    auto nodes = texts[rank] ? nodes_from_text(*texts[rank]) : Result<std::vector<NodeReport>>(Error{});
+    if (!nodes) out.lost.push_back(static_cast<int>(rank));
+    if (nodes) std::move(nodes->begin(), nodes->end(), std::back_inserter(out.report.nodes));
+  }
+  std::stable_sort(out.report.nodes.begin(), out.report.nodes.end(),
+                   [](const NodeReport& a, const NodeReport& b) { return a.node < b.node; });
+  bootstrap::judge_versions(out.report);
+  return out;
+}
+
+ExitCode exit_code_of(const bootstrap::StageReport& report) {
+  Verdict verdict = Verdict::pass;
+  for (const NodeReport& node : report.nodes) {
+    if (node.state == NodeState::planned) continue;  // what is to be done is no fault
+    const bool ready = node.state == NodeState::unchanged || node.state == NodeState::changed;
+    verdict = worse(verdict, ready ? worst(node.findings) : Verdict::fail);
+  }
+  return report.nodes.empty() ? ExitCode::inconclusive : exit_code(verdict);
+}
+
+}  // namespace fabricgate::launch

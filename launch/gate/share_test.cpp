@@ -1,0 +1,69 @@
+#include "launch/gate/share.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fabricgate::launch {
+namespace {
+
+using bootstrap::NodeReport;
+using bootstrap::NodeState;
+
+NodeReport node(std::size_t index, NodeState state) {
+  NodeReport out;
+  out.node = index;
+  out.name = "gpu" + std::to_string(index);
+  out.state = state;
+  out.facts.emplace().versions = {{"openmpi", "4.1.4"}, {"ucx", "1.13"}};
+  return out;
+}
+
+TEST(Share, NodesOfAllSharesComeInInventoryOrder) {
+  const auto joined = join_shares(
+      {to_text({node(0, NodeState::changed), node(2, NodeState::unchanged)}), to_text({node(1, NodeState::unchanged)})},
+      false);
+  ASSERT_EQ(joined.report.nodes.size(), 3U);
+  EXPECT_EQ(joined.report.nodes[1].name, "gpu1");
+  EXPECT_EQ(joined.report.nodes[0].state, NodeState::changed);
+  EXPECT_TRUE(joined.lost.empty());
+}
+
+TEST(Share, ReasonCommandsAndFindingsSurviveTheWay) {
+  NodeReport out = node(0, NodeState::blocked);
+  out.reason = "stage.node_busy: job 7";
+  out.commands = {"sysctl -w a=b"};
+  out.findings = {make_finding("stage.node_busy", {.host = "gpu0"}, "free", "job 7")};
+  const auto back = nodes_from_text(to_text({out}));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->at(0).reason, out.reason);
+  EXPECT_EQ(back->at(0).commands, out.commands);
+  EXPECT_EQ(back->at(0).findings, out.findings);
+}
+
+TEST(Share, AShareThatDidNotArriveOrIsBrokenIsNamedByItsRank) {
+  const auto joined = join_shares({to_text({node(0, NodeState::unchanged)}), std::nullopt, "[{]"}, false);
+  EXPECT_EQ(joined.lost, (std::vector<int>{1, 2}));
+}
+
+TEST(Share, VersionsAreComparedAcrossShares) {
+  NodeReport odd = node(2, NodeState::unchanged);
+  odd.facts->versions["ucx"] = "1.15";
+  const auto joined =
+      join_shares({to_text({node(0, NodeState::unchanged), odd}), to_text({node(1, NodeState::unchanged)})}, false);
+  EXPECT_EQ(joined.report.nodes[2].state, NodeState::failed);
+  EXPECT_EQ(exit_code_of(joined.report), ExitCode::not_ready);
+}
+
+TEST(Share, APlanWithSomethingToDoExitsZeroAndAnUnreachableNodeOne) {
+  bootstrap::StageReport report{.dry_run = true, .nodes = {node(0, NodeState::planned)}};
+  report.nodes[0].findings = {make_finding("host.versions_differ", {.host = "gpu0"}, "a", "b")};
+  EXPECT_EQ(exit_code_of(report), ExitCode::ready);
+  report.nodes.push_back(node(1, NodeState::unreachable));
+  EXPECT_EQ(exit_code_of(report), ExitCode::not_ready);
+}
+
+TEST(Share, NoNodesIsInconclusive) {
+  EXPECT_EQ(exit_code_of({}), ExitCode::inconclusive);
+}
+
+}  // namespace
+}  // namespace fabricgate::launch
