@@ -18,6 +18,20 @@
 extern char** environ;
 
 namespace fabricgate::bootstrap {
+namespace {
+
+/// A node that loses power sends no reset: the kernel asks after 5 s without traffic and gives up 15 s later.
+void notice_silence(int socket) {
+  const int on = 1, idle_s = 5, interval_s = 5, probes = 3;
+  const unsigned unanswered_ms = 20000;
+  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof unanswered_ms);
+}
+
+}  // namespace
 
 /// Request of getaddrinfo_a. A lookup that cannot be cancelled goes on after the Dial is gone, so it owns what it
 /// writes to; then the memory is given up rather than freed under it.
@@ -156,6 +170,7 @@ std::optional<Result<int>> Dial::connect_next() {
     }
     const int on = 1;  // small packets of a handshake must not wait for each other's acknowledgement
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    notice_silence(socket_);
     if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to.storage), to.length) == 0 || errno == EINPROGRESS)
       return std::nullopt;
     last_error_ = error_from_errno("TCP connect", errno);
