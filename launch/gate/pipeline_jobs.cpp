@@ -153,13 +153,13 @@ std::set<std::string> Pipeline::blame_launch(Tier tier, const Job& job) {
   return {first};
 }
 
-/// Asks Open MPI's daemon for its help (it knows no --version) and our program for its version: both must be there and start.
+/// Asks Open MPI's daemon for its help (orted knows no --version) and our program for its version: both must be there and start.
 std::set<std::string> Pipeline::probe_daemons(Tier tier, const Job& job) {
   const std::string& prefix = setup_.inventory.launcher.mpi_prefix;
   const std::string daemon = prefix + "/bin/" + (version_.major >= 5 ? "prted" : "orted");
   std::vector<bootstrap::Job> jobs;
   for (std::size_t node : indices(job.hosts)) {
-    jobs.push_back({.node = node, .argv = {daemon, "--help"}, .timeout_s = 20});
+    jobs.push_back({.node = node, .argv = {daemon, version_.major >= 5 ? "--version" : "--help"}, .timeout_s = 20});
     jobs.push_back({.node = node, .argv = {setup_.inventory.launcher.install_dir + "/bin/fabricgate-rank", "--version"}, .timeout_s = 20});
   }
   std::set<std::string> broken;
@@ -168,7 +168,7 @@ std::set<std::string> Pipeline::probe_daemons(Tier tier, const Job& job) {
   for (std::size_t i = 0; i < outcomes->size(); ++i) {
     const bootstrap::Outcome& outcome = (*outcomes)[i];
     const std::string& host = setup_.inventory.nodes[outcome.node].name;
-    const bool helps = outcome.result && (outcome.result->out + outcome.result->err).find("Usage") != std::string::npos;
+    const bool helps = outcome.result && (outcome.result->out + outcome.result->err).find("Open RTE") != std::string::npos;
     if (helps || (outcome.result && outcome.result->exit_code == 0) || broken.count(host)) continue;
     const std::string said = outcome.result ? fmt::format("exit code {}: {}", outcome.result->exit_code, outcome.result->err.substr(0, 300))
                                             : outcome.result.error().what;
