@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "launch/build_id.hpp"
 #include "launch/commands/command.hpp"
@@ -86,6 +88,10 @@ int run_program(const char* program, std::span<const Command> commands, int argc
   log::set_level(log::Level::info);
   try {
     return run_checked(program, commands, {argv + 1, argv + argc});
+  } catch (const std::system_error& e) {
+    // the reader of our output went away (`… | head`): no fault of ours, and no verdict was delivered
+    if (e.code().value() != EPIPE) fmt::print(stderr, "{}: {}\n", program, e.what());
+    return static_cast<int>(ExitCode::inconclusive);
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}: internal error: {}\n", program, e.what());
     return static_cast<int>(ExitCode::bug);
