@@ -8,6 +8,7 @@
 #include "inventory/logs/mpirun_log.hpp"
 #include "launch/accept/coordinator.hpp"
 #include "launch/child.hpp"
+#include "launch/gate/clean_up.hpp"
 #include "launch/gate/pipeline.hpp"
 #include "launch/interrupt.hpp"
 #include "results/file.hpp"
@@ -178,17 +179,12 @@ std::set<std::string> Pipeline::probe_daemons(Tier tier, const Job& job) {
   return broken;
 }
 
-/// Ends what is left of our own ranks: only processes noted in this run's spool whose start time is still the same.
 void Pipeline::clean_up() {
-  const std::string script =
-      "[ -f \"$1\" ] || exit 0; sed -n 's/.*\"pid\":\\([0-9]*\\).*\"start_ticks\":\\([0-9]*\\).*/\\1 \\2/p' \"$1\" | "
-      "while read -r p t; do s=$(sed 's/.*) //' \"/proc/$p/stat\" 2>/dev/null | cut -d' ' -f20); "
-      "[ \"$s\" = \"$t\" ] && kill -9 \"$p\"; done; exit 0";
   std::vector<bootstrap::Job> jobs;
   for (std::size_t node = 0; node < setup_.inventory.nodes.size(); ++node)
     if (!unreachable_.count(setup_.inventory.nodes[node].name) && read_file(folder_.spool_of(setup_.inventory.nodes[node].name) + "/processes.jsonl"))
       jobs.push_back({.node = node,
-                      .argv = {"sh", "-c", script, "sh", process_spool(setup_.inventory.launcher.spool_dir, setup_.job.identity.run)},
+                      .argv = {"sh", "-c", clean_up_script, "sh", process_spool(setup_.inventory.launcher.spool_dir, setup_.job.identity.run)},
                       .timeout_s = 20});
   if (jobs.empty()) return;
   auto outcomes = bootstrap::run_on_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(30));

@@ -1,0 +1,67 @@
+#include "launch/gate/clean_up.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "inventory/host/real_host.hpp"
+#include "launch/accept/worker.hpp"
+#include "results/file.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+class CleanUp : public testing::Test {
+ protected:
+  void SetUp() override {
+    setup_.inventory.launcher.spool_dir = testing::TempDir() + "/clean_up" + std::to_string(::getpid());
+    setup_.job.identity.run = "run1";
+    setup_.job.name = "pair";
+    std::filesystem::create_directories(setup_.spool());
+    child_ = ::fork();
+    if (child_ == 0) {
+      const auto noted = note_process(setup_, "a");  // as a launched rank does
+      for (;;) ::pause();
+    }
+    while (!read_file(notes())) ::usleep(1000);
+  }
+  void TearDown() override {
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+    std::filesystem::remove_all(setup_.inventory.launcher.spool_dir);
+  }
+
+  std::string notes() const { return process_spool(setup_.inventory.launcher.spool_dir, "run1"); }
+  void run() {
+    RealHost host;
+    const auto result = host.run({"sh", "-c", clean_up_script, "sh", notes()}, Deadline::in_seconds(20));
+    ASSERT_TRUE(result) << result.error().what;
+    EXPECT_EQ(result->exit_code, 0) << result->err;
+  }
+
+  launch::Setup setup_;  // testing::Test has a Setup of its own
+  pid_t child_ = -1;
+};
+
+TEST_F(CleanUp, EndsAProcessAsARankNotesItself) {
+  run();
+  int status = 0;
+  ASSERT_EQ(::waitpid(child_, &status, 0), child_);
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+TEST_F(CleanUp, LeavesAPidAloneThatStartedAtAnotherTime) {
+  std::string text = *read_file(notes());
+  const auto at = text.find("\"start_ticks\":\"") + 15;
+  text[at] = text[at] == '9' ? '8' : '9';
+  ASSERT_TRUE(write_file_atomic(notes(), text));
+  run();
+  int status = 0;
+  EXPECT_EQ(::waitpid(child_, &status, WNOHANG), 0);
+}
+
+}  // namespace
+}  // namespace fabricgate::launch
