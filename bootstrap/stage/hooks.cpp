@@ -28,7 +28,8 @@ std::string line_of(const std::string& hook, const std::string& node) {
   const auto quoted = quote_argument(node);
   const std::string name = quoted ? *quoted : "''";
   std::string line = hook;
-  for (std::size_t at = 0; (at = line.find("{node}", at)) != std::string::npos; at += name.size()) line.replace(at, 6, name);
+  for (std::size_t at = 0; (at = line.find("{node}", at)) != std::string::npos; at += name.size())
+    line.replace(at, 6, name);
   return line;
 }
 
@@ -60,14 +61,17 @@ std::optional<std::optional<std::string>> look(const Running& running) {
     return std::optional<std::string>("hooks.busy did not end in time, so the node counts as busy");
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::optional<std::string>();
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 1) return std::optional<std::string>("hooks.busy says that the node is busy");
-  const std::string how = WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status)) : "signal " + std::to_string(WTERMSIG(status));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
+    return std::optional<std::string>("hooks.busy says that the node is busy");
+  const std::string how = WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
+                                            : "signal " + std::to_string(WTERMSIG(status));
   return std::optional<std::string>("hooks.busy failed (" + how + "), so the node counts as busy");
 }
 
 }  // namespace
 
-std::vector<std::optional<std::string>> ask_busy_hook(const Inventory& inventory, const std::vector<std::size_t>& nodes, Deadline deadline) {
+std::vector<std::optional<std::string>> ask_busy_hook(const Inventory& inventory, const std::vector<std::size_t>& nodes,
+                                                      Deadline deadline) {
   std::vector<std::optional<std::string>> busy(nodes.size());
   const auto hook = inventory.hooks.find("busy");
   if (hook == inventory.hooks.end()) return busy;

@@ -9,8 +9,10 @@
 
 namespace fabricgate::bootstrap {
 
-/// Asks hooks.busy for each node, several at once, 30 s each. Per node: nullopt for free (exit 0), else why it counts as busy:
-/// exit 1, and, since an unknown state is not a free one, any failure or timeout of the hook. No hook: all free.
-std::vector<std::optional<std::string>> ask_busy_hook(const Inventory& inventory, const std::vector<std::size_t>& nodes, Deadline deadline);
+/// Asks hooks.busy for each node, several at once, 30 s each. Per node: nullopt for free (exit 0), else why it counts
+/// as busy: exit 1, and, since an unknown state is not a free one, any failure or timeout of the hook. No hook: all
+/// free.
+std::vector<std::optional<std::string>> ask_busy_hook(const Inventory& inventory, const std::vector<std::size_t>& nodes,
+                                                      Deadline deadline);
 
 }  // namespace fabricgate::bootstrap

@@ -6,8 +6,8 @@
 namespace fabricgate::bootstrap {
 namespace {
 
-/// $1 agent $2 spare $3 rank $4 link $5 agent's sha256 $6 nonce. The clock comes last but one so that little happens between
-/// reading it and the head hearing of it.
+/// $1 agent $2 spare $3 rank $4 link $5 agent's sha256 $6 nonce. The clock comes last but one so that little happens
+/// between reading it and the head hearing of it.
 constexpr const char* script = R"sh(export LC_ALL=C
 sum() { if [ -f "$1" ] && s=$(sha256sum < "$1"); then s=${s%% *}; else s=none; fi; }
 sum "$3"; rank=$s; link=no; [ "$4" -ef "$1" ] && link=yes
@@ -20,13 +20,14 @@ exit 94
 
 Places places_of(const std::string& install_dir, const std::string& agent_sha256, const std::string& nonce) {
   const std::string name = "fabricgate-agent-" + agent_sha256.substr(0, 16);
-  return {install_dir + "/agent/" + name, "/var/tmp/fabricgate-" + nonce + "/" + name, install_dir + "/bin/fabricgate-rank",
-          install_dir + "/bin/fabricgate-agent"};
+  return {install_dir + "/agent/" + name, "/var/tmp/fabricgate-" + nonce + "/" + name,
+          install_dir + "/bin/fabricgate-rank", install_dir + "/bin/fabricgate-agent"};
 }
 
-Command look_command(const Places& places, const std::string& agent_sha256, const std::string& nonce, std::string input) {
-  return Command{.argv = {"/bin/sh", "-c", script, "look", places.agent, places.spare, places.rank, places.agent_link, agent_sha256,
-                          nonce},
+Command look_command(const Places& places, const std::string& agent_sha256, const std::string& nonce,
+                     std::string input) {
+  return Command{.argv = {"/bin/sh", "-c", script, "look", places.agent, places.spare, places.rank, places.agent_link,
+                          agent_sha256, nonce},
                  .input = std::make_shared<const std::string>(std::move(input))};
 }
 

@@ -19,9 +19,10 @@ Places places_of(const std::string& install_dir, const std::string& agent_sha256
 
 inline constexpr int exit_no_agent = 94;
 
-/// Prints a line with the node's clock, the checksum of the deployed rank and whether the link leads to the agent; then runs
-/// the agent with `input`, or exits with exit_no_agent where neither place holds it with the right checksum.
-Command look_command(const Places& places, const std::string& agent_sha256, const std::string& nonce, std::string input);
+/// Prints a line with the node's clock, the checksum of the deployed rank and whether the link leads to the agent; then
+/// runs the agent with `input`, or exits with exit_no_agent where neither place holds it with the right checksum.
+Command look_command(const Places& places, const std::string& agent_sha256, const std::string& nonce,
+                     std::string input);
 
 struct Look {
   std::optional<double> clock_unix_s;  ///< absent where date knows no %N

@@ -32,10 +32,14 @@ bool packages_changed(const std::vector<StepReport>& steps) {
 
 }  // namespace
 
-double unix_now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double unix_now_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 NodeStage::NodeStage(const StagePlan& plan, NodeReport& report)
-    : plan_(plan), report_(report), nonce_(make_nonce()),
+    : plan_(plan),
+      report_(report),
+      nonce_(make_nonce()),
       places_(places_of(plan.inventory.launcher.install_dir, plan.agent_sha256, nonce_)) {
   deploy_.id = "deploy";
   deploy_.state = StepState::unchanged;
@@ -49,7 +53,8 @@ std::optional<Command> NodeStage::next(const CommandResult* previous) {
   }
   switch (phase_) {
     case Phase::look:
-    case Phase::facts_again: return after_look(*previous);
+    case Phase::facts_again:
+      return after_look(*previous);
     case Phase::upload_agent: {
       const Upload sent{plan_.agent, plan_.agent_sha256, spare_ ? places_.spare : places_.agent, 0755};
       if (auto finding = judge_upload(*previous, sent, report_.name)) {
@@ -69,14 +74,15 @@ std::optional<Command> NodeStage::next(const CommandResult* previous) {
       return deploy();
     case Phase::link:
       if (previous->exit_code != 0) {
-        add(make_finding("stage.step_failed", {.host = report_.name, .file = places_.agent_link}, "link to " + places_.agent,
-                         tail(previous->err)));
+        add(make_finding("stage.step_failed", {.host = report_.name, .file = places_.agent_link},
+                         "link to " + places_.agent, tail(previous->err)));
         deploy_.state = StepState::failed;
       }
       look_.linked = true;
       return deploy();
     case Phase::clean:
-    case Phase::done: break;
+    case Phase::done:
+      break;
   }
   return std::nullopt;
 }
@@ -102,7 +108,8 @@ std::optional<Command> NodeStage::ask(AgentOp op) {
   Command command = look_command(places_, plan_.agent_sha256, nonce_, frame_request(request));
   command.timeout_s = plan_.options.node_timeout_s + 15;  // the agent's own deadline comes first and says more
   command.sink = [this](std::string_view chunk) -> Status {
-    if (output_.size() + chunk.size() > longest_answer) return Error{ErrorKind::io, "the agent's answer is longer than 16 MiB", 0};
+    if (output_.size() + chunk.size() > longest_answer)
+      return Error{ErrorKind::io, "the agent's answer is longer than 16 MiB", 0};
     output_ += chunk;
     if (heard_unix_s_ == 0 && parse_look(output_, nonce_)) heard_unix_s_ = unix_now_s();
     return {};
@@ -135,7 +142,8 @@ std::optional<Command> NodeStage::take_answer(const CommandResult& result) {
   const auto json = extract_answer(output_, nonce_);
   const auto answer = json ? answer_from_json(*json) : Result<AgentAnswer>(json.error());
   if (!answer) {
-    fail_agent("exit code " + std::to_string(result.exit_code) + ": " + answer.error().what + "; stderr: " + tail(result.err));
+    fail_agent("exit code " + std::to_string(result.exit_code) + ": " + answer.error().what +
+               "; stderr: " + tail(result.err));
     return finish();
   }
   if (answer->facts) report_.facts = answer->facts;
@@ -158,7 +166,8 @@ bool NodeStage::refuse_busy() {
   const auto reasons = busy_reasons(desired(plan_.inventory, report_.node), *report_.facts);
   for (const std::string& reason : reasons) {
     Finding finding = make_finding("stage.node_busy", {.host = report_.name}, "a node nobody uses", reason);
-    if (std::find(report_.findings.begin(), report_.findings.end(), finding) == report_.findings.end()) add(std::move(finding));
+    if (std::find(report_.findings.begin(), report_.findings.end(), finding) == report_.findings.end())
+      add(std::move(finding));
   }
   return !reasons.empty();
 }
@@ -181,7 +190,8 @@ std::optional<Command> NodeStage::deploy() {
   }
   if (!look_.linked) {
     phase_ = Phase::link;
-    return Command{.argv = {"/bin/sh", "-c", "mkdir -p \"${2%/*}\" && ln -sfn \"$1\" \"$2\"", "link", places_.agent, places_.agent_link},
+    return Command{.argv = {"/bin/sh", "-c", "mkdir -p \"${2%/*}\" && ln -sfn \"$1\" \"$2\"", "link", places_.agent,
+                            places_.agent_link},
                    .timeout_s = short_timeout_s};
   }
   if (packages_changed(report_.steps)) return ask(AgentOp::facts);
@@ -197,10 +207,13 @@ std::optional<Command> NodeStage::finish() {
   phase_ = Phase::done;
   if (!spare_) return std::nullopt;
   phase_ = Phase::clean;
-  return Command{.argv = {"rm", "-rf", "--", places_.spare.substr(0, places_.spare.rfind('/'))}, .timeout_s = short_timeout_s};
+  return Command{.argv = {"rm", "-rf", "--", places_.spare.substr(0, places_.spare.rfind('/'))},
+                 .timeout_s = short_timeout_s};
 }
 
-void NodeStage::add(Finding finding) { report_.findings.push_back(std::move(finding)); }
+void NodeStage::add(Finding finding) {
+  report_.findings.push_back(std::move(finding));
+}
 
 void NodeStage::fail_agent(const std::string& found) {
   stopped_ = true;
@@ -228,7 +241,8 @@ void NodeStage::conclude(const Status& session, const std::optional<Finding>& fi
   }
   report_.steps.push_back(deploy_);
   const auto has = [&](StepState state) {
-    return std::any_of(report_.steps.begin(), report_.steps.end(), [&](const StepReport& step) { return step.state == state; });
+    return std::any_of(report_.steps.begin(), report_.steps.end(),
+                       [&](const StepReport& step) { return step.state == state; });
   };
   const Verdict verdict = worst(report_.findings);
   const bool reached = !finding || finding->cause == "ssh.host_key_changed" || finding->cause == "ssh.sudo_refused";
@@ -239,9 +253,12 @@ void NodeStage::conclude(const Status& session, const std::optional<Finding>& fi
   else if (!opens_gate(verdict) || !session || has(StepState::failed))
     report_.state = NodeState::failed;
   else
-    report_.state = has(StepState::applied) ? NodeState::changed : has(StepState::planned) ? NodeState::planned : NodeState::unchanged;
+    report_.state = has(StepState::applied)   ? NodeState::changed
+                    : has(StepState::planned) ? NodeState::planned
+                                              : NodeState::unchanged;
   for (const Finding& each : report_.findings)
-    if (each.verdict == verdict && !opens_gate(verdict) && report_.reason.empty()) report_.reason = each.cause + ": " + each.found;
+    if (each.verdict == verdict && !opens_gate(verdict) && report_.reason.empty())
+      report_.reason = each.cause + ": " + each.found;
   if (report_.reason.empty() && !session) report_.reason = session.error().what;
   journal({{"event", "ended"}, {"state", to_string(report_.state)}, {"reason", report_.reason}});
 }

@@ -12,7 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-bool ready(NodeState state) { return state == NodeState::unchanged || state == NodeState::changed; }
+bool ready(NodeState state) {
+  return state == NodeState::unchanged || state == NodeState::changed;
+}
 
 /// A plan or stage that will install packages, or a node without facts, says nothing about versions yet.
 bool tells_versions(const NodeReport& node) {
@@ -38,7 +40,9 @@ std::string majority(const StageReport& report, const std::string& what) {
   return best;
 }
 
-const char* word(StepState state) { return state == StepState::applied ? "done" : to_string(state); }
+const char* word(StepState state) {
+  return state == StepState::applied ? "done" : to_string(state);
+}
 
 /// A record's verdict is never better than its state.
 Verdict verdict_of(const NodeReport& node) {
@@ -62,9 +66,10 @@ json sample_of(const StageReport& report, const NodeReport& node) {
 
 std::string counts(const StageReport& report) {
   std::string line;
-  for (NodeState state : {NodeState::unchanged, NodeState::planned, NodeState::changed, NodeState::failed, NodeState::blocked,
-                          NodeState::unreachable}) {
-    const auto count = std::count_if(report.nodes.begin(), report.nodes.end(), [&](const NodeReport& node) { return node.state == state; });
+  for (NodeState state : {NodeState::unchanged, NodeState::planned, NodeState::changed, NodeState::failed,
+                          NodeState::blocked, NodeState::unreachable}) {
+    const auto count = std::count_if(report.nodes.begin(), report.nodes.end(),
+                                     [&](const NodeReport& node) { return node.state == state; });
     if (count > 0) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", count, to_string(state));
   }
   return line.empty() ? "no nodes" : line;
@@ -74,12 +79,18 @@ std::string counts(const StageReport& report) {
 
 const char* to_string(NodeState state) {
   switch (state) {
-    case NodeState::unchanged: return "unchanged";
-    case NodeState::planned: return "planned";
-    case NodeState::changed: return "changed";
-    case NodeState::failed: return "failed";
-    case NodeState::blocked: return "blocked";
-    case NodeState::unreachable: return "unreachable";
+    case NodeState::unchanged:
+      return "unchanged";
+    case NodeState::planned:
+      return "planned";
+    case NodeState::changed:
+      return "changed";
+    case NodeState::failed:
+      return "failed";
+    case NodeState::blocked:
+      return "blocked";
+    case NodeState::unreachable:
+      return "unreachable";
   }
   return "failed";
 }
@@ -90,8 +101,8 @@ void judge_versions(StageReport& report) {
     for (NodeReport& node : report.nodes) {
       if (!tells_versions(node) || version_of(node, what) == expected) continue;
       const std::string found = std::string(what) + " " + version_of(node, what);
-      node.findings.push_back(
-          make_finding("host.versions_differ", {.host = node.name}, fmt::format("{} {}, as on most nodes", what, expected), found));
+      node.findings.push_back(make_finding("host.versions_differ", {.host = node.name},
+                                           fmt::format("{} {}, as on most nodes", what, expected), found));
       if (node.state == NodeState::unreachable || node.state == NodeState::failed) continue;
       node.state = NodeState::failed;
       node.reason = "host.versions_differ: " + found + ", most nodes have " + expected;

@@ -12,20 +12,24 @@
 namespace fabricgate::bootstrap {
 namespace {
 
-Status load(const std::string& path, const char* what, std::shared_ptr<const std::string>& content, std::string& sha256) {
+Status load(const std::string& path, const char* what, std::shared_ptr<const std::string>& content,
+            std::string& sha256) {
   auto read = read_file(path);
   if (!read) return read.error().with(std::string("local ") + what);
-  if (read->empty()) return Error{ErrorKind::parse, std::string("local ") + what + " " + path + ": the file is empty", 0};
+  if (read->empty())
+    return Error{ErrorKind::parse, std::string("local ") + what + " " + path + ": the file is empty", 0};
   sha256 = sha256_hex(*read);
   content = std::make_shared<const std::string>(std::move(*read));
   return {};
 }
 
 /// This process's part of the nodes, each with a report to fill.
-std::vector<NodeReport> share_of(const Inventory& inventory, const std::vector<std::size_t>& nodes, const StageOptions& options) {
+std::vector<NodeReport> share_of(const Inventory& inventory, const std::vector<std::size_t>& nodes,
+                                 const StageOptions& options) {
   std::vector<NodeReport> reports;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (static_cast<int>(i % static_cast<std::size_t>(std::max(1, options.share_count))) != options.share_index) continue;
+    if (static_cast<int>(i % static_cast<std::size_t>(std::max(1, options.share_count))) != options.share_index)
+      continue;
     NodeReport report;
     report.node = nodes[i];
     report.name = inventory.nodes[nodes[i]].name;
@@ -35,7 +39,8 @@ std::vector<NodeReport> share_of(const Inventory& inventory, const std::vector<s
 }
 
 /// Marks the nodes that the hook calls busy, and returns those to talk to.
-std::vector<NodeReport*> free_nodes(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline deadline, const NodeDone& done) {
+std::vector<NodeReport*> free_nodes(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline deadline,
+                                    const NodeDone& done) {
   std::vector<std::size_t> nodes;
   for (const NodeReport& report : reports) nodes.push_back(report.node);
   std::vector<std::optional<std::string>> busy(nodes.size());
@@ -62,7 +67,8 @@ Status talk(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline de
   std::vector<NodeJob> jobs;
   for (NodeReport* report : free) {
     stages.push_back(std::make_unique<NodeStage>(plan, *report));
-    jobs.push_back({report->node, [stage = stages.back().get()](const CommandResult* previous) { return stage->next(previous); }});
+    jobs.push_back(
+        {report->node, [stage = stages.back().get()](const CommandResult* previous) { return stage->next(previous); }});
   }
   const auto ended = [&](const SessionOutcome& outcome) {
     for (std::size_t i = 0; i < free.size(); ++i) {
@@ -78,18 +84,22 @@ Status talk(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline de
   return outcomes ? Status{} : Status(outcomes.error());
 }
 
-Result<StageReport> work(const Inventory& inventory, const std::vector<std::size_t>& nodes, StagePlan plan, Deadline deadline,
-                         const NodeDone& done) {
+Result<StageReport> work(const Inventory& inventory, const std::vector<std::size_t>& nodes, StagePlan plan,
+                         Deadline deadline, const NodeDone& done) {
   const double start = unix_now_s();
-  if (auto status = load(plan.options.agent_path, "fabricgate-agent", plan.agent, plan.agent_sha256); !status) return status.error();
+  if (auto status = load(plan.options.agent_path, "fabricgate-agent", plan.agent, plan.agent_sha256); !status)
+    return status.error();
   if (!plan.options.rank_path.empty())
-    if (auto status = load(plan.options.rank_path, "fabricgate-rank", plan.rank, plan.rank_sha256); !status) return status.error();
+    if (auto status = load(plan.options.rank_path, "fabricgate-rank", plan.rank, plan.rank_sha256); !status)
+      return status.error();
   if (!plan.options.run_folder.empty()) {
     std::error_code code;
     std::filesystem::create_directories(plan.options.run_folder + "/journal", code);
     if (code) return error_from_errno("create " + plan.options.run_folder + "/journal", code.value());
   }
-  StageReport report{.dry_run = plan.dry_run, .agent_sha256 = plan.agent_sha256, .rank_sha256 = plan.rank_sha256,
+  StageReport report{.dry_run = plan.dry_run,
+                     .agent_sha256 = plan.agent_sha256,
+                     .rank_sha256 = plan.rank_sha256,
                      .nodes = share_of(inventory, nodes, plan.options)};
   if (auto status = talk(plan, report.nodes, deadline, done); !status) return status.error();
   if (plan.options.share_count <= 1) judge_versions(report);
@@ -99,13 +109,13 @@ Result<StageReport> work(const Inventory& inventory, const std::vector<std::size
 
 }  // namespace
 
-Result<StageReport> plan_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes, const StageOptions& options,
-                               Deadline deadline, const NodeDone& done) {
+Result<StageReport> plan_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes,
+                               const StageOptions& options, Deadline deadline, const NodeDone& done) {
   return work(inventory, nodes, {inventory, options, true, nullptr, nullptr, "", ""}, deadline, done);
 }
 
-Result<StageReport> stage_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes, const StageOptions& options,
-                                Deadline deadline, const NodeDone& done) {
+Result<StageReport> stage_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes,
+                                const StageOptions& options, Deadline deadline, const NodeDone& done) {
   return work(inventory, nodes, {inventory, options, false, nullptr, nullptr, "", ""}, deadline, done);
 }
 

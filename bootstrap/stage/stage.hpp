@@ -1,7 +1,8 @@
 #pragma once
-/// Bare nodes to staged nodes, from the head: one SSH session per node in which the agent is put in place, asked for facts
-/// and a plan or told to apply it, and fabricgate's own programs are deployed. One node never stops another; every node ends
-/// with a state and a reason. What is done is found by looking, so a killed stage is finished by the next one.
+/// Bare nodes to staged nodes, from the head: one SSH session per node in which the agent is put in place, asked for
+/// facts and a plan or told to apply it, and fabricgate's own programs are deployed. One node never stops another;
+/// every node ends with a state and a reason. What is done is found by looking, so a killed stage is finished by the
+/// next one.
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,7 +15,8 @@
 
 namespace fabricgate::bootstrap {
 
-/// failed, blocked, unreachable: see the reason. planned: plan found something to do. changed: done and looked at again.
+/// failed, blocked, unreachable: see the reason. planned: plan found something to do. changed: done and looked at
+/// again.
 enum class NodeState { unchanged, planned, changed, failed, blocked, unreachable };
 const char* to_string(NodeState state);
 
@@ -22,7 +24,7 @@ struct NodeReport {
   std::size_t node = 0;  ///< index into inventory.nodes
   std::string name;
   NodeState state = NodeState::failed;
-  std::string reason;  ///< empty for unchanged, planned, changed
+  std::string reason;                 ///< empty for unchanged, planned, changed
   std::vector<std::string> commands;  ///< what a person would type; for stage: what was done
   std::vector<Finding> findings;
   std::vector<StepReport> steps;  ///< of the agent, and "deploy" last
@@ -54,13 +56,13 @@ using NodeDone = std::function<void(const NodeReport&)>;
 
 /// Changes nothing. Where the agent is not deployed yet it is put into /var/tmp/fabricgate-<random>, run, and removed.
 /// Errors concern all nodes: local programs or the key cannot be read.
-Result<StageReport> plan_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes, const StageOptions& options,
-                               Deadline deadline, const NodeDone& done = {});
-Result<StageReport> stage_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes, const StageOptions& options,
-                                Deadline deadline, const NodeDone& done = {});
+Result<StageReport> plan_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes,
+                               const StageOptions& options, Deadline deadline, const NodeDone& done = {});
+Result<StageReport> stage_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes,
+                                const StageOptions& options, Deadline deadline, const NodeDone& done = {});
 
-/// Adds host.versions_differ to nodes whose Open MPI or UCX is not that of most nodes. Called by plan_nodes and stage_nodes
-/// when there is one share; with more, by the caller on the gathered report.
+/// Adds host.versions_differ to nodes whose Open MPI or UCX is not that of most nodes. Called by plan_nodes and
+/// stage_nodes when there is one share; with more, by the caller on the gathered report.
 void judge_versions(StageReport& report);
 
 /// One stage.node record per node of a stage; none for a plan.
