@@ -1,0 +1,57 @@
+#include "bootstrap/stage/hooks.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fabricgate::bootstrap {
+namespace {
+
+using testing::HasSubstr;
+
+Inventory with_hook(const std::string& line, const std::vector<std::string>& names = {"alpha", "beta"}) {
+  Inventory inventory;
+  for (const auto& name : names) {
+    Node node;
+    node.name = name;
+    inventory.nodes.push_back(node);
+  }
+  if (!line.empty()) inventory.hooks["busy"] = line;
+  return inventory;
+}
+
+std::vector<std::optional<std::string>> ask(const std::string& line, double seconds = 20) {
+  return ask_busy_hook(with_hook(line), {0, 1}, Deadline::in_seconds(seconds));
+}
+
+TEST(BusyHook, WithoutOneEveryNodeIsFree) {
+  for (const auto& busy : ask("")) EXPECT_FALSE(busy);
+}
+
+TEST(BusyHook, ExitCodesOfEachNodeTellFreeFromBusy) {
+  const auto busy = ask("test {node} = alpha");
+  EXPECT_FALSE(busy[0]);
+  ASSERT_TRUE(busy[1]);
+  EXPECT_THAT(*busy[1], HasSubstr("is busy"));
+}
+
+TEST(BusyHook, HookThatFailsCountsAsBusy) {
+  EXPECT_THAT(*ask("exit 3")[0], HasSubstr("exit code 3"));
+  EXPECT_THAT(*ask("/nonexistent/hook {node}")[0], HasSubstr("exit code 127"));
+  EXPECT_THAT(*ask("kill -9 $$")[0], HasSubstr("signal 9"));
+}
+
+TEST(BusyHook, HookThatHangsCountsAsBusy) {
+  for (const auto& busy : ask("sleep 300", 0.2)) EXPECT_THAT(*busy, HasSubstr("did not end in time"));
+}
+
+TEST(BusyHook, MoreNodesThanRunAtOnceAreAllAsked) {
+  const Inventory inventory = with_hook("test {node} != n13", std::vector<std::string>(20, "n1"));
+  std::vector<std::size_t> nodes;
+  for (std::size_t i = 0; i < 20; ++i) nodes.push_back(i);
+  Inventory named = inventory;
+  for (std::size_t i = 0; i < 20; ++i) named.nodes[i].name = "n" + std::to_string(i);
+  const auto busy = ask_busy_hook(named, nodes, Deadline::in_seconds(20));
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(busy[i].has_value(), i == 13) << i;
+}
+
+}  // namespace
+}  // namespace fabricgate::bootstrap

@@ -1,0 +1,172 @@
+#include "bootstrap/stage/stage.hpp"
+
+#include <gmock/gmock.h>
+
+#include "bootstrap/ssh/sshd_fixture.hpp"
+
+namespace fabricgate::bootstrap {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+/// The real agent over a real sshd, on this machine: the inventory demands nothing and one step is chosen, so that
+/// nothing outside the temporary install folder can change.
+class Stage : public SshdTest {
+ protected:
+  void SetUp() override {
+    SshdTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    NodeClass plain;
+    plain.name = "plain";
+    plain.manage = {false, false, false, false, false};
+    inventory.nodes[0].spec = std::make_shared<NodeClass>(plain);
+    inventory.launcher.install_dir = folder + "/opt";
+    inventory.launcher.spool_dir = folder + "/spool";
+    inventory.management = {0x7f000000, 8};
+    options.agent_path = AGENT;
+    options.rank_path = folder + "/rank";
+    options.run = "test";
+    options.run_folder = folder + "/run";
+    options.only_steps = {"modules"};
+    ASSERT_TRUE(write_file_atomic(options.rank_path, "rank program 1", 0755));
+  }
+
+  StageReport finish(Result<StageReport> report) {
+    EXPECT_TRUE(report) << report.error().what;
+    return report ? *report : StageReport{};
+  }
+  StageReport plan() { return finish(plan_nodes(inventory, all(), options, Deadline::in_seconds(60))); }
+  StageReport stage() { return finish(stage_nodes(inventory, all(), options, Deadline::in_seconds(60))); }
+  std::vector<std::size_t> all() const {
+    std::vector<std::size_t> nodes;
+    for (std::size_t i = 0; i < inventory.nodes.size(); ++i) nodes.push_back(i);
+    return nodes;
+  }
+  static std::vector<NodeState> states(const StageReport& report) {
+    std::vector<NodeState> out;
+    for (const auto& node : report.nodes) out.push_back(node.state);
+    return out;
+  }
+  static std::vector<std::string> spares() {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator("/var/tmp"))
+      if (entry.path().filename().string().rfind("fabricgate-", 0) == 0) found.push_back(entry.path());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  static std::string cause(const NodeReport& node) { return node.findings.empty() ? "none" : node.findings[0].cause; }
+
+  StageOptions options;
+};
+
+TEST_F(Stage, PlanPrintsWhatWouldBeTypedAndLeavesNothing) {
+  const auto before = spares();
+  const auto report = plan();
+  ASSERT_THAT(states(report), ElementsAre(NodeState::planned)) << to_text(report);
+  EXPECT_THAT(to_text(report), HasSubstr("install -D -m 0755 fabricgate-rank " + folder + "/opt/bin/fabricgate-rank"));
+  EXPECT_TRUE(report.nodes[0].facts);
+  EXPECT_TRUE(report.nodes[0].clock_offset_s);
+  EXPECT_FALSE(fs::exists(folder + "/opt"));
+  EXPECT_EQ(spares(), before);
+}
+
+TEST_F(Stage, FirstRunDeploysAndTheSecondChangesNothing) {
+  ASSERT_THAT(states(stage()), ElementsAre(NodeState::changed));
+  EXPECT_EQ(*read_file(folder + "/opt/bin/fabricgate-rank"), "rank program 1");
+  EXPECT_EQ(sha256_hex(*read_file(folder + "/opt/bin/fabricgate-agent")), sha256_hex(*read_file(AGENT)));
+  const auto again = stage();
+  EXPECT_THAT(states(again), ElementsAre(NodeState::unchanged)) << to_text(again);
+  EXPECT_TRUE(again.nodes[0].commands.empty());
+  EXPECT_THAT(states(plan()), ElementsAre(NodeState::unchanged));
+}
+
+TEST_F(Stage, AlteredProgramsAreReplaced) {
+  stage();
+  ASSERT_TRUE(write_file_atomic(folder + "/opt/bin/fabricgate-rank", "rank prog", 0755));
+  const std::string agent = fs::canonical(folder + "/opt/bin/fabricgate-agent");
+  ASSERT_TRUE(write_file_atomic(agent, "#!/bin/sh\nexit 0\n", 0755));
+  EXPECT_THAT(states(stage()), ElementsAre(NodeState::changed));
+  EXPECT_EQ(*read_file(folder + "/opt/bin/fabricgate-rank"), "rank program 1");
+  EXPECT_EQ(sha256_hex(*read_file(agent)), sha256_hex(*read_file(AGENT)));
+}
+
+TEST_F(Stage, OneDeadNodeDoesNotStopTheOthers) {
+  inventory.nodes.resize(3, inventory.nodes[0]);
+  inventory.nodes[1].name = "beta";
+  inventory.nodes[1].address = "127.0.0.9";  // nobody listens there
+  inventory.nodes[2].name = "gamma";
+  int heard = 0;
+  const auto report =
+      finish(stage_nodes(inventory, all(), options, Deadline::in_seconds(60), [&](const NodeReport&) { ++heard; }));
+  EXPECT_EQ(heard, 3);
+  EXPECT_EQ(report.nodes[0].state, NodeState::changed);
+  EXPECT_EQ(report.nodes[1].state, NodeState::unreachable);
+  EXPECT_EQ(cause(report.nodes[1]), "ssh.unreachable");
+  EXPECT_NE(report.nodes[2].state, NodeState::unreachable);
+}
+
+TEST_F(Stage, ChangedHostKeyBlocksTheNode) {
+  trust("other");
+  const auto report = stage();
+  EXPECT_THAT(states(report), ElementsAre(NodeState::blocked));
+  EXPECT_EQ(cause(report.nodes[0]), "ssh.host_key_changed");
+  EXPECT_FALSE(fs::exists(folder + "/opt"));
+}
+
+TEST_F(Stage, AgentThatGivesNoAnswerIsAFindingNotASuccess) {
+  options.agent_path = folder + "/agent";
+  ASSERT_TRUE(write_file_atomic(options.agent_path, "#!/bin/sh\necho wrong architecture >&2; exit 0\n", 0755));
+  const auto report = stage();
+  ASSERT_THAT(states(report), ElementsAre(NodeState::failed));
+  EXPECT_EQ(cause(report.nodes[0]), "stage.agent_failed");
+  EXPECT_THAT(report.nodes[0].reason, HasSubstr("wrong architecture"));
+  EXPECT_FALSE(fs::exists(folder + "/opt/bin/fabricgate-rank"));
+}
+
+TEST_F(Stage, BusyHookBlocksWithoutTouchingTheNodeUnlessTold) {
+  inventory.hooks["busy"] = "exit 1";
+  const auto report = stage();
+  EXPECT_THAT(states(report), ElementsAre(NodeState::blocked));
+  EXPECT_EQ(cause(report.nodes[0]), "stage.node_busy");
+  EXPECT_FALSE(fs::exists(folder + "/opt"));
+  options.allow_busy = true;
+  EXPECT_THAT(states(stage()), ElementsAre(NodeState::changed));
+}
+
+TEST_F(Stage, SharesDivideTheNodes) {
+  inventory.nodes.resize(3, inventory.nodes[0]);
+  inventory.nodes[1].name = "beta";
+  inventory.nodes[2].name = "gamma";
+  options.share_count = 2;
+  options.share_index = 1;
+  const auto report = plan();
+  ASSERT_EQ(report.nodes.size(), 1u);
+  EXPECT_EQ(report.nodes[0].name, "beta");
+}
+
+TEST_F(Stage, JournalTellsHowTheNodeEnded) {
+  stage();
+  const auto journal = read_file(folder + "/run/journal/alpha.jsonl");
+  ASSERT_TRUE(journal);
+  EXPECT_THAT(*journal, HasSubstr("\"event\":\"started\""));
+  EXPECT_THAT(*journal, HasSubstr("\"state\":\"changed\""));
+}
+
+TEST_F(Stage, MissingLocalProgramStopsBeforeAnyConnection) {
+  options.agent_path = folder + "/nothing";
+  const auto report = stage_nodes(inventory, all(), options, Deadline::in_seconds(60));
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().what, HasSubstr("fabricgate-agent"));
+}
+
+TEST_F(Stage, PassedDeadlineLeavesEveryNodeWithAReason) {
+  const auto report = finish(stage_nodes(inventory, all(), options, Deadline::in_seconds(-1)));
+  ASSERT_EQ(report.nodes.size(), 1u);
+  EXPECT_NE(report.nodes[0].state, NodeState::unchanged);
+  EXPECT_FALSE(report.nodes[0].reason.empty());
+}
+
+}  // namespace
+}  // namespace fabricgate::bootstrap
