@@ -1,9 +1,9 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <chrono>
 
 #include "bootstrap/agent/serve.hpp"
+#include "results/clock.hpp"
 #include "results/file.hpp"
 
 namespace fabricgate::bootstrap {
@@ -45,7 +45,7 @@ Status Journal::finished(const StepReport& report) const {
 Status Journal::write(nlohmann::json entry) const {
   if (path_.empty()) return {};
   entry["run"] = run_;
-  entry["unix_s"] = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  entry["unix_s"] = unix_now_s();
   auto status = append_line(path_, entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), true);
   return status ? status : Status(status.error().with("journal"));
 }

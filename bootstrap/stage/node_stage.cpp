@@ -1,10 +1,10 @@
 #include "bootstrap/stage/node_stage.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "bootstrap/agent/serve.hpp"
 #include "bootstrap/ssh/quote.hpp"
+#include "results/clock.hpp"
 #include "results/file.hpp"
 
 namespace fabricgate::bootstrap {
@@ -31,10 +31,6 @@ bool packages_changed(const std::vector<StepReport>& steps) {
 }
 
 }  // namespace
-
-double unix_now_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 NodeStage::NodeStage(const StagePlan& plan, NodeReport& report)
     : plan_(plan),

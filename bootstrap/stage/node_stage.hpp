@@ -54,6 +54,4 @@ class NodeStage {
   StepReport deploy_;
 };
 
-double unix_now_s();
-
 }  // namespace fabricgate::bootstrap

@@ -6,6 +6,7 @@
 #include "bootstrap/ssh/pool.hpp"
 #include "bootstrap/stage/hooks.hpp"
 #include "bootstrap/stage/node_stage.hpp"
+#include "results/clock.hpp"
 #include "results/file.hpp"
 #include "results/host_range.hpp"
 

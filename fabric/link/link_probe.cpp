@@ -1,14 +1,14 @@
 #include "fabric/link/link_probe.hpp"
 
-#include <chrono>
 
 #include "inventory/observe/readers.hpp"
+#include "results/clock.hpp"
 
 namespace fabricgate::fabric {
 
 LinkState read_link(Host& host, const std::string& netdev, Deadline) {
   LinkState state;
-  state.read_unix_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  state.read_unix_s = unix_now_s();
   const std::string folder = "/sys/class/net/" + netdev;
   state.present = !netdev.empty() && host.exists(folder + "/flags");
   if (!state.present) return state;

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <chrono>
 
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
+#include "results/clock.hpp"
 
 namespace fabricgate {
 namespace {
@@ -96,7 +96,7 @@ Facts observe(Host& host, const FactsRequest& request, Deadline deadline) {
   facts.ssh_interface = read_ssh_interface(host);
   facts.gpu_processes = read_gpu_processes(host);
   facts.network_mounts = parse_network_mounts(must_read(host, "mounts", "/proc/self/mountinfo", facts.unread));
-  facts.clock_unix_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  facts.clock_unix_s = unix_now_s();
   return facts;
 }
 

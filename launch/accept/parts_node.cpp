@@ -4,6 +4,7 @@
 #include "fabric/link/link_probe.hpp"
 #include "inventory/observe/facts.hpp"
 #include "launch/accept/parts.hpp"
+#include "results/clock.hpp"
 #include "results/file.hpp"
 
 namespace fabricgate::launch {

@@ -4,17 +4,13 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 
 #include "launch/build_id.hpp"
+#include "results/clock.hpp"
 #include "suites/check.hpp"
 
 namespace fabricgate::launch {
-
-double unix_now_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string new_run_id() {
   const std::time_t now = std::time(nullptr);

@@ -31,7 +31,6 @@ Job job_by_hand(const Inventory& inventory, const AcceptOptions& options);
 
 /// "20260730-101500-3f2a": sorts by time, unique enough.
 std::string new_run_id();
-double unix_now_s();
 
 /// What was measured, on its way to a record.
 struct Measured {

@@ -7,6 +7,7 @@
 #include "fabric/collective/order.hpp"
 #include "inventory/desired/desired.hpp"
 #include "launch/accept/coordinator.hpp"
+#include "results/clock.hpp"
 
 namespace fabricgate::launch {
 namespace {

@@ -7,6 +7,7 @@
 #include "fabric/round/merge.hpp"
 #include "launch/accept/coordinator.hpp"
 #include "launch/accept/pair_plan.hpp"
+#include "results/clock.hpp"
 #include "suites/gate/exhibit.hpp"
 
 namespace fabricgate::launch {

@@ -1,5 +1,6 @@
 // Tiers in which every node looks at itself: one order, one answer.
 #include "launch/accept/coordinator.hpp"
+#include "results/clock.hpp"
 #include "suites/fleet.hpp"
 
 namespace fabricgate::launch {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "launch/interrupt.hpp"
+#include "results/clock.hpp"
 #include "results/file.hpp"
 #include "results/gate_result.hpp"
 #include "results/log.hpp"
