@@ -65,7 +65,7 @@ JobEnd run_job(Meeting& meeting, const Setup& setup, Progress& progress) {
     end.status = Coordinator(setup, worker, *meeting.rendezvous, progress).run(meeting.local_rank);
     return end;
   }
-  const double seconds = setup.job.deadline_s > 0 ? setup.job.deadline_s : 3 * expected_seconds(setup) + 60;
+  const double seconds = job_deadline_s(setup.inventory, setup.job);
   end.served = serve(worker, *meeting.rendezvous, worker.arrival(meeting.local_rank), Deadline::in_seconds(seconds + 30));
   return end;
 }

@@ -56,7 +56,7 @@ Coordinator::Coordinator(const Setup& setup, Worker& own, fabric::Rendezvous& me
       own_(own),
       meet_(meet),
       progress_(progress),
-      deadline_(Deadline::in_seconds(setup.job.deadline_s > 0 ? setup.job.deadline_s : 3 * expected_seconds(setup) + 60)),
+      deadline_(Deadline::in_seconds(job_deadline_s(setup.inventory, setup.job))),
       finished_(setup.job.finished.begin(), setup.job.finished.end()) {
   status_.job = setup.job.name;
   if (!setup.job.tiers.empty()) status_.tier = setup.job.tiers.front();
@@ -163,11 +163,15 @@ bool Coordinator::call_the_roll(int local_rank) {
   return status_.missing.empty() && !hosts_.empty();
 }
 
-/// Hosts that this tier keeps out leave, so that they cannot spoil what comes.
-void Coordinator::drop_failed(Tier tier) {
+std::string Coordinator::record_lines() const {
   std::string lines;
   for (const Record& record : records_) lines += to_line(record) + "\n";
-  const GateResult result = gate_through(setup_, lines, tier);
+  return lines;
+}
+
+/// Hosts that this tier keeps out leave, so that they cannot spoil what comes.
+void Coordinator::drop_failed(Tier tier) {
+  const GateResult result = gate_through(setup_, record_lines(), tier);
   for (const NodeResult& node : result.nodes)
     if (node.left_in) leave(node.name);
 }

@@ -44,6 +44,8 @@ class Coordinator {
   std::vector<std::optional<Reply>> ask(const std::string& kind, nlohmann::json body, double seconds);
   void add(Measured measured);
   const std::vector<Record>& records() const { return records_; }
+  /// The same as lines, for the gate's readers.
+  std::string record_lines() const;
   bool is_finished(const std::string& key) const { return finished_.count(key) > 0; }
   /// True when the job must end: someone is missing, interrupted, or out of time.
   bool over() const;
@@ -83,6 +85,8 @@ void run_collective_tier(Coordinator& coordinator);
 void run_counters(Coordinator& coordinator);
 
 /// Seconds the tiers of this job should take, for the line printed first and for deadlines.
-double expected_seconds(const Setup& setup);
+double expected_seconds(const Inventory& inventory, const Job& job);
+/// The job's own deadline where it has one, else a generous multiple of the expected time.
+double job_deadline_s(const Inventory& inventory, const Job& job);
 
 }  // namespace fabricgate::launch

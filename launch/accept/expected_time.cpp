@@ -9,15 +9,19 @@ constexpr double start_s = 1, host_s = 1.5, link_s = 0.5, collective_s = 6;
 
 }  // namespace
 
-double expected_seconds(const Setup& setup) {
+double expected_seconds(const Inventory& inventory, const Job& job) {
   double seconds = start_s;
-  for (Tier tier : setup.job.tiers) {
+  for (Tier tier : job.tiers) {
     if (tier == Tier::host) seconds += host_s;
     if (tier == Tier::link) seconds += link_s;
-    if (tier == Tier::pair) seconds += pair_tier_seconds(setup.inventory, setup.job.hosts.size(), setup.job.options.budget_s, {});
+    if (tier == Tier::pair) seconds += pair_tier_seconds(inventory, job.hosts.size(), job.options.budget_s, {});
     if (tier == Tier::collective) seconds += collective_s;
   }
   return seconds;
+}
+
+double job_deadline_s(const Inventory& inventory, const Job& job) {
+  return job.deadline_s > 0 ? job.deadline_s : 3 * expected_seconds(inventory, job) + 60;
 }
 
 }  // namespace fabricgate::launch

@@ -172,11 +172,9 @@ class PairTier {
   }
 
   fabric::Observation observe_pairs() const {
-    std::string lines;
-    for (const Record& record : c_.records()) lines += to_line(record) + "\n";
     const Setup& setup = c_.setup();
     const suites::GateInput input{.inventory = setup.inventory, .suite = setup.suite, .limits = setup.limits, .identity = setup.job.identity};
-    return suites::pair_observation(setup.inventory, suites::read_exhibits(input, {{"records", lines}}).records);
+    return suites::pair_observation(setup.inventory, suites::read_exhibits(input, {{"records", c_.record_lines()}}).records);
   }
 
   Coordinator& c_;

@@ -102,7 +102,7 @@ int run_by_hand(const Options& options) {
     return fail(*meeting, setup.error(), code);
   }
   if (meeting->leads())
-    log::info(fmt::format("run {}: {} nodes, about {}", setup->job.identity.run, setup->job.hosts.size(), duration_text(expected_seconds(*setup))));
+    log::info(fmt::format("run {}: {} nodes, about {}", setup->job.identity.run, setup->job.hosts.size(), duration_text(expected_seconds(setup->inventory, setup->job))));
   Progress progress(meeting->leads() ? progress_style(STDERR_FILENO) : ProgressStyle::silent);
   const JobEnd end = run_job(*meeting, *setup, progress);
   if (!end.leads) {

@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
+#include "launch/build_id.hpp"
 #include "launch/commands/command.hpp"
 #include "launch/commands/options.hpp"
 #include "launch/gate/pipeline.hpp"
-#include "launch/build_id.hpp"
 #include "launch/programs.hpp"
 #include "results/file.hpp"
 #include "results/log.hpp"
@@ -15,9 +15,8 @@ namespace fabricgate::launch {
 namespace {
 
 struct Options {
-  std::string inventory, limits, suite;
+  std::string inventory, runs = "fabricgate-runs", limits, suite;
   AcceptOptions accept;
-  GateOptions gate;
 };
 
 int fail(const Error& error) {
@@ -61,23 +60,22 @@ int run_gate(const std::vector<std::string>& arguments) {
   CLI::App app("Plan, stage, measure and judge: the whole way to a verdict. Exit code 0 ready, 1 not ready, 2 inconclusive.", "fabricgate gate");
   Options options;
   app.add_option("inventory", options.inventory, "inventory file")->required();
-  app.add_option("--runs", options.gate.runs, "folder that run folders are made in")->capture_default_str();
+  app.add_option("--runs", options.runs, "folder that run folders are made in")->capture_default_str();
   app.add_option("--budget", options.accept.budget_s, "seconds for the pair tier: fewer rounds; the verdict names the coverage")->check(CLI::NonNegativeNumber);
   app.add_option("--limits", options.limits, "limits file instead of the built-in one");
   app.add_option("--suite", options.suite, "suite file instead of the built-in one");
   app.add_flag("--allow-busy", options.accept.allow_busy, "stage and measure although a node is in use");
   if (const auto code = parse_options(app, arguments)) return *code;
-  options.gate.allow_busy = options.accept.allow_busy;
   auto inventory = load_inventory(options.inventory);
   if (!inventory) return fail(inventory.error());
   auto setup = setup_of(options, *inventory);
   if (!setup) return fail(setup.error());
   setup->inventory = std::move(*inventory);  // with paths taken relative to the file
-  auto folder = RunFolder::create(options.gate.runs, *setup);
+  auto folder = RunFolder::create(options.runs, *setup);
   if (!folder) return fail(folder.error());
-  point_latest(options.gate.runs, setup->job.identity.run);
+  point_latest(options.runs, setup->job.identity.run);
   Progress progress(progress_style(STDERR_FILENO));
-  return Pipeline(std::move(*setup), std::move(*folder), options.gate, progress).run();
+  return Pipeline(std::move(*setup), std::move(*folder), progress).run();
 }
 
 }  // namespace fabricgate::launch

@@ -5,7 +5,7 @@
 
 #include "launch/commands/command.hpp"
 #include "launch/commands/options.hpp"
-#include "launch/gate/run_folder.hpp"
+#include "launch/gate/report.hpp"
 #include "results/file.hpp"
 #include "results/gate_result.hpp"
 
@@ -54,16 +54,6 @@ Result<suites::Suite> suite_of(const Setup& setup, const std::vector<std::string
     tiers.push_back(*tier);
   }
   return suite_of_tiers(setup.suite, tiers);
-}
-
-Status write_result(const RunFolder& folder, const Setup& setup, const GateResult& result) {
-  if (auto written = folder.write_records(); !written) return written;
-  const std::string& cluster = setup.inventory.cluster;
-  for (const auto& [name, text] : {std::pair{"table.txt", to_table(result)},
-                                   {"summary.json", to_summary(result, setup.job.identity, cluster)},
-                                   {"junit.xml", to_junit(result, setup.job.identity, cluster)}})
-    if (auto written = write_file_atomic(folder.file(name), text); !written) return written;
-  return {};
 }
 
 }  // namespace

@@ -4,17 +4,13 @@
 #include "launch/gate/pipeline.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
 
 #include "bootstrap/stage/stage.hpp"
+#include "inventory/host/real_host.hpp"
+#include "inventory/hostfile.hpp"
 #include "launch/accept/coordinator.hpp"
 #include "launch/gate/report.hpp"
 #include "launch/interrupt.hpp"
-#include "inventory/hostfile.hpp"
-#include "inventory/host/real_host.hpp"
 #include "launch/programs.hpp"
 #include "results/file.hpp"
 #include "results/host_range.hpp"
@@ -23,7 +19,7 @@
 namespace fabricgate::launch {
 namespace {
 
-constexpr double stage_deadline_s = 1800, look_s = 60;
+constexpr double stage_deadline_s = 1800;
 constexpr Tier tiers[] = {Tier::host, Tier::link, Tier::pair, Tier::collective};
 
 std::string name_of_job(Tier tier, int attempt) {
@@ -32,16 +28,16 @@ std::string name_of_job(Tier tier, int attempt) {
 
 }  // namespace
 
-Pipeline::Pipeline(Setup setup, RunFolder folder, GateOptions options, Progress& progress)
-    : setup_(std::move(setup)), folder_(std::move(folder)), options_(std::move(options)), progress_(progress) {
+Pipeline::Pipeline(Setup setup, RunFolder folder, Progress& progress)
+    : setup_(std::move(setup)), folder_(std::move(folder)), progress_(progress) {
   for (const Node& node : setup_.inventory.nodes) hosts_.push_back(node.name);
 }
 
 int Pipeline::run() {
   log::info(fmt::format("run {}: {} nodes, {}; about {} after staging", setup_.job.identity.run, hosts_.size(), fold_hosts(hosts_),
-                        duration_text(expected_seconds(setup_))));
+                        duration_text(expected_seconds(setup_.inventory, setup_.job))));
   if (prepare()) {
-    if (!options_.skip_stage) stage();
+    stage();
     for (Tier tier : tiers)
       if (!interrupted() && !hosts_.empty()) run_tier(tier);
     clean_up();
@@ -73,7 +69,7 @@ std::vector<std::size_t> Pipeline::indices(const std::vector<std::string>& hosts
 void Pipeline::lose(Tier tier, const std::string& host, const Finding& finding) {
   log::warn(fmt::format("{} leaves in tier {}: {}: {}", host, to_string(tier), finding.cause, finding.found));
   if (auto added = folder_.add(statement(setup_, tier, host, finding, 1)); !added) log::error(added.error().what);
-  hosts_.erase(std::remove(hosts_.begin(), hosts_.end(), host), hosts_.end());
+  leave(host);
 }
 
 void Pipeline::stage() {
@@ -82,7 +78,7 @@ void Pipeline::stage() {
     if (!*program) log::error(program->error().what);
   if (!agent || !rank) return hosts_.clear();
   bootstrap::StageOptions options{.agent_path = *agent, .rank_path = *rank, .run = setup_.job.identity.run, .run_folder = folder_.path()};
-  options.allow_busy = options_.allow_busy;
+  options.allow_busy = setup_.job.options.allow_busy;
   const int total = static_cast<int>(hosts_.size());
   int done = 0;
   progress_.show({.tier = "stage", .done = 0, .total = total});
@@ -97,7 +93,7 @@ void Pipeline::stage() {
     if (auto added = folder_.add(record); !added) log::error(added.error().what);
   for (const bootstrap::NodeReport& node : report->nodes)
     if (node.state != bootstrap::NodeState::unchanged && node.state != bootstrap::NodeState::changed)
-      hosts_.erase(std::remove(hosts_.begin(), hosts_.end(), node.name), hosts_.end());
+      leave(node.name);
   if (auto written = write_file_atomic(folder_.file("stage.txt"), bootstrap::to_text(*report)); !written) log::error(written.error().what);
   drop_failed(Tier::stage);
 }
@@ -120,9 +116,7 @@ std::set<std::string> Pipeline::run_job(Tier tier, const std::string& name, bool
   job.tiers = {tier};
   job.finished = finished_keys();
   job.hosts = hosts_;
-  Setup part = setup_;
-  part.job = job;
-  job.deadline_s = 3 * expected_seconds(part) + 60;
+  job.deadline_s = job_deadline_s(setup_.inventory, job);
   const auto before = hosts_.size();
   if (!upload(job)) return {};
   if (hosts_.size() != before) {  // someone could not take the job file: the others start without it
@@ -139,20 +133,16 @@ void Pipeline::drop_failed(Tier tier) {
                                           .identity = setup_.job.identity, .through = tier},
                                          folder_.record_files());
   for (const NodeResult& node : result.nodes)
-    if (node.left_in) hosts_.erase(std::remove(hosts_.begin(), hosts_.end(), node.name), hosts_.end());
+    if (node.left_in) leave(node.name);
 }
 
 std::vector<std::string> Pipeline::finished_keys() const {
   std::set<std::string> keys;
-  for (const suites::RecordFile& file : folder_.record_files()) {
-    std::string_view rest = file.text;
-    while (!rest.empty()) {
-      const std::string_view line = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-      auto record = record_from_line(line);
+  for (const suites::RecordFile& file : folder_.record_files())
+    for_each_line(file.text, [&](std::string_view line) {
+      const auto record = record_from_line(line);
       if (record && record->tier == Tier::pair && record->hosts.size() == 2 && !record->sample.is_null()) keys.insert(subject_key(*record));
-    }
-  }
+    });
   return {keys.begin(), keys.end()};
 }
 

@@ -11,15 +11,9 @@
 
 namespace fabricgate::launch {
 
-struct GateOptions {
-  std::string runs = "fabricgate-runs";
-  bool allow_busy = false;
-  bool skip_stage = false;  ///< staging is then not evidenced and the gate stays shut
-};
-
 class Pipeline {
  public:
-  Pipeline(Setup setup, RunFolder folder, GateOptions options, Progress& progress);
+  Pipeline(Setup setup, RunFolder folder, Progress& progress);
 
   /// Returns the exit code of the verdict.
   int run();
@@ -38,6 +32,7 @@ class Pipeline {
   std::set<std::string> probe_daemons(Tier tier, const Job& job);
   void drop_failed(Tier tier);
   void clean_up();
+  void leave(const std::string& host) { std::erase(hosts_, host); }
   /// The host leaves with a record that says why.
   void lose(Tier tier, const std::string& host, const Finding& finding);
   std::vector<std::string> finished_keys() const;
@@ -46,7 +41,6 @@ class Pipeline {
 
   Setup setup_;
   RunFolder folder_;
-  GateOptions options_;
   Progress& progress_;
   MpirunVersion version_;
   std::vector<std::string> hosts_;         ///< still in, inventory order

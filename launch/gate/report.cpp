@@ -29,17 +29,21 @@ Record statement(const Setup& setup, Tier tier, const std::string& host, const F
           .started_unix_s = unix_now_s()};
 }
 
+Status write_result(const RunFolder& folder, const Setup& setup, const GateResult& result) {
+  Status first = folder.write_records();
+  const std::string& cluster = setup.inventory.cluster;
+  for (const auto& [name, text] : {std::pair{"table.txt", to_table(result)},
+                                   {"summary.json", to_summary(result, setup.job.identity, cluster)},
+                                   {"junit.xml", to_junit(result, setup.job.identity, cluster)}})
+    if (auto written = write_file_atomic(folder.file(name), text); !written && first) first = written;
+  return first;
+}
+
 int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite) {
   const GateResult result = suites::gate(
       {.inventory = setup.inventory, .suite = suite, .limits = setup.limits, .identity = setup.job.identity}, folder.record_files());
-  if (auto written = folder.write_records(); !written) log::error(written.error().what);
-  const std::string table = to_table(result);
-  const std::string& cluster = setup.inventory.cluster;
-  for (const auto& [name, text] : {std::pair{"table.txt", table},
-                                   {"summary.json", to_summary(result, setup.job.identity, cluster)},
-                                   {"junit.xml", to_junit(result, setup.job.identity, cluster)}})
-    if (auto written = write_file_atomic(folder.file(name), text); !written) log::error(written.error().what);
-  fmt::print("{}run folder {}\n", table, folder.path());
+  if (auto written = write_result(folder, setup, result); !written) log::error(written.error().what);
+  fmt::print("{}run folder {}\n", to_table(result), folder.path());
   std::fflush(stdout);
   if (interrupted() && result.exit_code == ExitCode::ready) return static_cast<int>(ExitCode::inconclusive);
   return static_cast<int>(result.exit_code);

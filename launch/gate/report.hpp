@@ -10,6 +10,9 @@ namespace fabricgate::launch {
 /// Judges what the folder holds under `suite`; returns the exit code.
 int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite);
 
+/// records.jsonl, table.txt, summary.json and junit.xml of the folder; all are tried, the first error is returned.
+Status write_result(const RunFolder& folder, const Setup& setup, const GateResult& result);
+
 /// "`host` left in this tier, and why": the record that carries what the launcher knows of a node.
 Record statement(const Setup& setup, Tier tier, const std::string& host, const Finding& finding, int attempt);
 

@@ -35,6 +35,14 @@ bool is_record_file(const std::string& name) {
 
 }  // namespace
 
+void for_each_line(std::string_view text, const std::function<void(std::string_view)>& each) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!line.empty()) each(line);
+  }
+}
+
 Result<RunFolder> RunFolder::create(const std::string& runs_dir, const Setup& setup) {
   RunFolder folder(fs::absolute(runs_dir).lexically_normal().string() + "/" + setup.job.identity.run);
   std::error_code error;
@@ -91,14 +99,9 @@ Status RunFolder::write_records() const {
   std::unordered_set<std::string_view> seen;
   std::string out;
   for (const suites::RecordFile& record_file : files) {
-    std::string_view rest = record_file.text;
-    while (!rest.empty()) {
-      const std::string_view line = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-      if (line.empty() || !seen.insert(line).second) continue;
-      out.append(line);
-      out += '\n';
-    }
+    for_each_line(record_file.text, [&](std::string_view line) {
+      if (seen.insert(line).second) out.append(line).push_back('\n');
+    });
   }
   return write_file_atomic(file("records.jsonl"), out);
 }

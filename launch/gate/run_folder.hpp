@@ -6,13 +6,18 @@
 ///   RUN/spools/NODE/…                                            copies of the nodes' spools
 ///   RUN/head.jsonl                                               records made on the head node
 ///   RUN/records.jsonl summary.json junit.xml table.txt           the result
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launch/accept/setup.hpp"
 #include "suites/gate/gate.hpp"
 
 namespace fabricgate::launch {
+
+/// Calls `each` for every line that is not empty, without its end.
+void for_each_line(std::string_view text, const std::function<void(std::string_view)>& each);
 
 class RunFolder {
  public:
