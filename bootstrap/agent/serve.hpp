@@ -1,5 +1,6 @@
 #pragma once
 /// What the agent does with one request.
+#include "bootstrap/agent/busy.hpp"
 #include "bootstrap/agent/protocol.hpp"
 #include "bootstrap/steps/step.hpp"
 #include "inventory/desired/desired.hpp"
@@ -11,10 +12,6 @@ namespace fabricgate::bootstrap {
 /// changed unless allowed. Every step that changes something is written to the journal before and after; what is done
 /// is found by looking, never by the journal, so that a killed run goes on where the machine stands.
 AgentAnswer serve(const AgentRequest& request, Host& host);
-
-/// Why the node must not be changed now: "GPU process 7 python3", "/data mounted from 172.16.0.9 over rail0"; empty:
-/// free.
-std::vector<std::string> busy_reasons(const Desired& desired, const Facts& facts);
 
 /// One JSON line per event. An empty path keeps no journal.
 class Journal {

@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "bootstrap/ssh/quote.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
@@ -12,26 +11,6 @@ namespace {
 constexpr std::size_t write_chunk = 64 * 1024;
 
 }  // namespace
-
-Result<std::string> command_line(const Command& command, const std::string& user) {
-  std::vector<std::string> words;
-  if (command.as_root && user != "root") words = {"env", "LC_ALL=C", "sudo", "-n", "--"};
-  words.insert(words.end(), command.argv.begin(), command.argv.end());
-  return quote_command(words);
-}
-
-std::string refusal_of_sudo(const CommandResult& result) {
-  if (result.exit_code == 0) return {};
-  const auto says = [&](const char* text) { return result.err.find(text) != std::string::npos; };
-  if (result.exit_code == 127 && says("sudo") && says("No such file or directory")) return "sudo is not installed";
-  if (!says("sudo: ") && !says("sudoers")) return {};
-  if (says("a password is required")) return "sudo wants a password";
-  if (says("must have a tty") || says("no tty present") || says("a terminal is required"))
-    return "sudo wants a terminal";
-  if (says("is not in the sudoers") || says("is not allowed to") || says("may not run sudo"))
-    return "sudo does not allow this user";
-  return {};
-}
 
 int signal_number(const std::string& name) {
   // RFC 4254 section 6.10, numbers of Linux on x86-64 and aarch64

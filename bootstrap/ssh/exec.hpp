@@ -9,14 +9,6 @@
 
 namespace fabricgate::bootstrap {
 
-/// The line sent for `command`: quoted, with `sudo -n` before it where `user` is not root. LC_ALL=C keeps sudo's
-/// refusals readable for refusal_of_sudo().
-Result<std::string> command_line(const Command& command, const std::string& user);
-
-/// Why sudo refused ("wants a password", "wants a terminal", "is not installed", "does not allow this user"), empty
-/// when the command's own failure is all there is.
-std::string refusal_of_sudo(const CommandResult& result);
-
 /// Signal number of an SSH signal name ("KILL"), 0 when unknown.
 int signal_number(const std::string& name);
 

@@ -79,18 +79,6 @@ Status conclude(Fetching& fetching) {
 
 }  // namespace
 
-std::string make_nonce() {
-  unsigned char bytes[16];
-  std::string text;
-  if (::getentropy(bytes, sizeof bytes) != 0)
-    std::fill(std::begin(bytes), std::end(bytes), static_cast<unsigned char>(::getpid()));
-  for (unsigned char byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
-
 Command fetch_command(const std::string& remote_folder, const std::string& nonce, double timeout_s) {
   return Command{
       .argv = {"/bin/sh", "-c", script, "fetch", remote_folder, nonce}, .timeout_s = timeout_s, .max_output = 65536};

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bootstrap/command/command.hpp"
 #include "inventory/host/host.hpp"
 #include "inventory/inventory.hpp"
 #include "results/deadline.hpp"
@@ -16,22 +17,6 @@
 #include "results/result.hpp"
 
 namespace fabricgate::bootstrap {
-
-/// One remote command. Arguments are quoted for the login shell; with a user other than root `sudo -n` stands before
-/// them.
-struct Command {
-  std::vector<std::string> argv;
-  std::shared_ptr<const std::string> input;  ///< standard input; null: empty. Shared: many nodes get the same file
-  double timeout_s = 60;                     ///< of this command, from the request to its exit
-  std::size_t max_output = std::size_t{16} << 20;          ///< bytes of stdout and of stderr; more is an error
-  bool as_root = true;                                     ///< false: no sudo
-  std::function<Status(std::string_view)> sink = nullptr;  ///< takes stdout instead of CommandResult::out when set
-};
-
-/// The commands of one node: called with null for the first, then with each result; nullopt ends the session. It is
-/// called for an exit code other than 0 too; not after a timeout or a lost connection, which end the session with that
-/// error.
-using Conversation = std::function<std::optional<Command>(const CommandResult* previous)>;
 
 struct NodeJob {
   std::size_t node = 0;  ///< index into inventory.nodes

@@ -10,27 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "bootstrap/command/upload.hpp"
 #include "bootstrap/ssh/pool.hpp"
 
 namespace fabricgate::bootstrap {
-
-struct Upload {
-  std::shared_ptr<const std::string> content;
-  std::string sha256;  ///< of content; see make_upload
-  std::string path;    ///< absolute
-  unsigned mode = 0644;
-};
-
-Upload make_upload(std::shared_ptr<const std::string> content, std::string path, unsigned mode);
-/// Reads a local file.
-Result<Upload> upload_of_file(const std::string& local, std::string path, unsigned mode);
-
-/// The command that takes the content on standard input: looks at free space, writes path.part.*, checks size and
-/// checksum, syncs, renames; makes missing folders (0755). The part file is removed whatever happens short of SIGKILL.
-Command upload_command(const Upload& upload, double timeout_s);
-
-/// Nothing for success; else stage.disk_full, stage.upload_truncated, or stage.upload_failed.
-std::optional<Finding> judge_upload(const CommandResult& result, const Upload& upload, const std::string& host);
 
 struct UploadJob {
   std::size_t node = 0;
@@ -91,8 +74,5 @@ class FetchReader {
 
 /// The fetch command for a folder.
 Command fetch_command(const std::string& remote_folder, const std::string& nonce, double timeout_s);
-
-/// 32 hexadecimal digits from the kernel's random source.
-std::string make_nonce();
 
 }  // namespace fabricgate::bootstrap

@@ -6,7 +6,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-#include "bootstrap/ssh/quote.hpp"
+#include "bootstrap/command/quote.hpp"
 #include "results/result.hpp"
 
 extern char** environ;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "bootstrap/ssh/pool.hpp"
+#include "bootstrap/command/command.hpp"
 
 namespace fabricgate::bootstrap {
 

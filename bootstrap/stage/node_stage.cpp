@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "bootstrap/agent/serve.hpp"
-#include "bootstrap/ssh/quote.hpp"
+#include "bootstrap/agent/busy.hpp"
+#include "bootstrap/command/quote.hpp"
 #include "results/clock.hpp"
 #include "results/file.hpp"
 

@@ -1,22 +1,15 @@
 #pragma once
 /// The conversation with one node: look, upload the agent where it is missing, ask or tell it, deploy, tidy up.
+/// Who carries it is not its business: SSH (stage.hpp) or a process on the node itself (here.hpp).
 #include <memory>
 #include <string>
 
-#include "bootstrap/ssh/transfer.hpp"
+#include "bootstrap/command/upload.hpp"
 #include "bootstrap/stage/look.hpp"
-#include "bootstrap/stage/stage.hpp"
+#include "bootstrap/stage/report.hpp"
+#include "bootstrap/stage/stage_plan.hpp"
 
 namespace fabricgate::bootstrap {
-
-/// What is the same for all nodes of one stage.
-struct StagePlan {
-  const Inventory& inventory;
-  const StageOptions& options;
-  bool dry_run = false;
-  std::shared_ptr<const std::string> agent, rank;  ///< contents; rank null: not deployed
-  std::string agent_sha256, rank_sha256;
-};
 
 class NodeStage {
  public:

@@ -1,10 +1,11 @@
+#include "bootstrap/stage/report.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "bootstrap/stage/stage.hpp"
 #include "results/host_range.hpp"
 
 namespace fabricgate::bootstrap {

@@ -1,28 +1,15 @@
 #include "bootstrap/stage/stage.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "bootstrap/ssh/pool.hpp"
 #include "bootstrap/stage/hooks.hpp"
 #include "bootstrap/stage/node_stage.hpp"
 #include "results/clock.hpp"
-#include "results/file.hpp"
 #include "results/host_range.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
-
-Status load(const std::string& path, const char* what, std::shared_ptr<const std::string>& content,
-            std::string& sha256) {
-  auto read = read_file(path);
-  if (!read) return read.error().with(std::string("local ") + what);
-  if (read->empty())
-    return Error{ErrorKind::parse, std::string("local ") + what + " " + path + ": the file is empty", 0};
-  sha256 = sha256_hex(*read);
-  content = std::make_shared<const std::string>(std::move(*read));
-  return {};
-}
 
 /// This process's part of the nodes, each with a report to fill.
 std::vector<NodeReport> share_of(const Inventory& inventory, const std::vector<std::size_t>& nodes,
@@ -85,25 +72,17 @@ Status talk(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline de
   return outcomes ? Status{} : Status(outcomes.error());
 }
 
-Result<StageReport> work(const Inventory& inventory, const std::vector<std::size_t>& nodes, StagePlan plan,
-                         Deadline deadline, const NodeDone& done) {
+Result<StageReport> work(const Inventory& inventory, const std::vector<std::size_t>& nodes, const StageOptions& options,
+                         bool dry_run, Deadline deadline, const NodeDone& done) {
   const double start = unix_now_s();
-  if (auto status = load(plan.options.agent_path, "fabricgate-agent", plan.agent, plan.agent_sha256); !status)
-    return status.error();
-  if (!plan.options.rank_path.empty())
-    if (auto status = load(plan.options.rank_path, "fabricgate-rank", plan.rank, plan.rank_sha256); !status)
-      return status.error();
-  if (!plan.options.run_folder.empty()) {
-    std::error_code code;
-    std::filesystem::create_directories(plan.options.run_folder + "/journal", code);
-    if (code) return error_from_errno("create " + plan.options.run_folder + "/journal", code.value());
-  }
-  StageReport report{.dry_run = plan.dry_run,
-                     .agent_sha256 = plan.agent_sha256,
-                     .rank_sha256 = plan.rank_sha256,
-                     .nodes = share_of(inventory, nodes, plan.options)};
-  if (auto status = talk(plan, report.nodes, deadline, done); !status) return status.error();
-  if (plan.options.share_count <= 1) judge_versions(report);
+  const auto plan = make_stage_plan(inventory, options, dry_run);
+  if (!plan) return plan.error();
+  StageReport report{.dry_run = dry_run,
+                     .agent_sha256 = plan->agent_sha256,
+                     .rank_sha256 = plan->rank_sha256,
+                     .nodes = share_of(inventory, nodes, options)};
+  if (auto status = talk(*plan, report.nodes, deadline, done); !status) return status.error();
+  if (options.share_count <= 1) judge_versions(report);
   report.elapsed_s = unix_now_s() - start;
   return report;
 }
@@ -112,12 +91,12 @@ Result<StageReport> work(const Inventory& inventory, const std::vector<std::size
 
 Result<StageReport> plan_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes,
                                const StageOptions& options, Deadline deadline, const NodeDone& done) {
-  return work(inventory, nodes, {inventory, options, true, nullptr, nullptr, "", ""}, deadline, done);
+  return work(inventory, nodes, options, true, deadline, done);
 }
 
 Result<StageReport> stage_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes,
                                 const StageOptions& options, Deadline deadline, const NodeDone& done) {
-  return work(inventory, nodes, {inventory, options, false, nullptr, nullptr, "", ""}, deadline, done);
+  return work(inventory, nodes, options, false, deadline, done);
 }
 
 Result<std::vector<std::size_t>> select_nodes(const Inventory& inventory, const std::string& ranges) {

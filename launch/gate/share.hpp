@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/stage/stage.hpp"
+#include "bootstrap/stage/report.hpp"
 
 namespace fabricgate::launch {
 

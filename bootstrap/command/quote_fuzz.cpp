@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "bootstrap/ssh/quote.hpp"
+#include "bootstrap/command/quote.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "bootstrap/ssh/quote.hpp"
+#include "bootstrap/command/quote.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

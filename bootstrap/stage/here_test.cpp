@@ -1,0 +1,127 @@
+#include "bootstrap/stage/here.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "inventory/host/fake_host.hpp"
+#include "inventory/host/real_host.hpp"
+#include "results/file.hpp"
+
+namespace fabricgate::bootstrap {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+/// The inventory demands nothing and one step is chosen, so that nothing outside the temporary folder can change.
+class StageHere : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder = testing::TempDir() + "stage_here_" + std::to_string(::getpid());
+    NodeClass plain;
+    plain.name = "plain";
+    plain.manage = {false, false, false, false, false};
+    inventory.nodes.push_back({.name = "alpha", .spec = std::make_shared<NodeClass>(plain), .address = "127.0.0.1"});
+    inventory.launcher.install_dir = folder + "/opt";
+    inventory.launcher.spool_dir = folder + "/spool";
+    inventory.management = {0x7f000000, 8};
+    options.agent_path = AGENT;
+    options.rank_path = folder + "/rank";
+    options.run = "test";
+    options.run_folder = folder + "/run";
+    options.only_steps = {"modules"};
+    fs::create_directories(folder);
+    ASSERT_TRUE(write_file_atomic(options.rank_path, "rank program 1", 0755));
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  NodeReport stage(Host& host) {
+    const auto report = stage_here(inventory, 0, options, host, Deadline::in_seconds(60));
+    EXPECT_TRUE(report) << report.error().what;
+    return report && report->nodes.size() == 1 ? report->nodes[0] : NodeReport{};
+  }
+
+  /// A machine on which the agent answers with these facts; what else is run fails.
+  static void answer_with(FakeHost& host, const Facts& facts) {
+    host.on_run = [facts](const std::vector<std::string>& words) -> std::optional<CommandResult> {
+      if (words.size() < 4 || words[3] != "look") return CommandResult{1, "", "not expected"};
+      return CommandResult{0, "\n" + words.back() + " look none no 1.0\n" + frame_answer({.facts = facts}, words.back()),
+                           ""};
+    };
+  }
+
+  std::string folder;
+  Inventory inventory;
+  StageOptions options;
+};
+
+TEST_F(StageHere, FirstRunDeploysAndTheSecondChangesNothing) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the agent's lock in /run needs root";
+  RealHost host;
+  const NodeReport first = stage(host);
+  ASSERT_EQ(first.state, NodeState::changed) << first.reason;
+  EXPECT_EQ(*read_file(folder + "/opt/bin/fabricgate-rank"), "rank program 1");
+  EXPECT_EQ(sha256_hex(*read_file(folder + "/opt/bin/fabricgate-agent")), sha256_hex(*read_file(AGENT)));
+  const NodeReport second = stage(host);
+  EXPECT_EQ(second.state, NodeState::unchanged) << second.reason;
+  EXPECT_TRUE(second.commands.empty());
+}
+
+TEST_F(StageHere, ItsRecordAndJournalAreThoseOfAStageOverSsh) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the agent's lock in /run needs root";
+  RealHost host;
+  const auto report = stage_here(inventory, 0, options, host, Deadline::in_seconds(60));
+  ASSERT_TRUE(report);
+  const auto records = stage_records(*report, {.run = "test"});
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].check, "stage.node");
+  EXPECT_EQ(records[0].sample.at("state"), "ready");
+  EXPECT_EQ(records[0].sample.at("changed"), true);
+  EXPECT_EQ(records[0].sample.at("steps").dump(), R"([{"id":"modules","state":"unchanged"},{"id":"deploy","state":"done"}])");
+  EXPECT_TRUE(records[0].sample.at("clock_offset_s").is_null()) << "a clock tells nothing about itself";
+  EXPECT_THAT(*read_file(folder + "/run/journal/alpha.jsonl"), HasSubstr("\"state\":\"changed\""));
+}
+
+TEST_F(StageHere, AnAgentThatCannotRunIsAFinding) {
+  options.agent_path = folder + "/agent";
+  ASSERT_TRUE(write_file_atomic(options.agent_path, "#!/bin/sh\necho wrong architecture >&2; exit 0\n", 0755));
+  RealHost host;
+  const NodeReport node = stage(host);
+  EXPECT_EQ(node.state, NodeState::failed);
+  ASSERT_FALSE(node.findings.empty());
+  EXPECT_EQ(node.findings[0].cause, "stage.agent_failed");
+  EXPECT_THAT(node.reason, HasSubstr("wrong architecture"));
+}
+
+TEST_F(StageHere, ANodeInUseIsRefusedAndNothingIsDeployed) {
+  FakeHost host;
+  Facts facts;
+  facts.gpu_processes = {"7 python3"};
+  answer_with(host, facts);
+  const NodeReport node = stage(host);
+  EXPECT_EQ(node.state, NodeState::blocked);
+  ASSERT_FALSE(node.findings.empty());
+  EXPECT_EQ(node.findings[0].cause, "stage.node_busy");
+  EXPECT_EQ(host.accesses.size(), 1u) << "nothing is run after the look";
+}
+
+TEST_F(StageHere, ACommandThatDoesNotEndFailsTheNode) {
+  FakeHost host;  // it knows no command
+  const NodeReport node = stage(host);
+  EXPECT_EQ(node.state, NodeState::failed);
+  ASSERT_FALSE(node.findings.empty());
+  EXPECT_EQ(node.findings[0].cause, "stage.agent_failed");
+}
+
+TEST_F(StageHere, AMissingLocalProgramIsAnErrorThatNamesIt) {
+  options.agent_path = folder + "/nothing";
+  FakeHost host;
+  const auto report = stage_here(inventory, 0, options, host, Deadline::in_seconds(60));
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().what, HasSubstr("fabricgate-agent"));
+}
+
+}  // namespace
+}  // namespace fabricgate::bootstrap

@@ -1,0 +1,48 @@
+#pragma once
+/// How a stage went, node by node, and what is made of it: records and text.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bootstrap/agent/protocol.hpp"
+#include "results/record.hpp"
+
+namespace fabricgate::bootstrap {
+
+/// failed, blocked, unreachable: see the reason. planned: plan found something to do. changed: done and looked at
+/// again.
+enum class NodeState { unchanged, planned, changed, failed, blocked, unreachable };
+const char* to_string(NodeState state);
+
+struct NodeReport {
+  std::size_t node = 0;  ///< index into inventory.nodes
+  std::string name;
+  NodeState state = NodeState::failed;
+  std::string reason;                 ///< empty for unchanged, planned, changed
+  std::vector<std::string> commands;  ///< what a person would type; for stage: what was done
+  std::vector<Finding> findings;
+  std::vector<StepReport> steps;  ///< of the agent, and "deploy" last
+  std::optional<Facts> facts;
+  std::optional<double> clock_offset_s;  ///< node's clock minus ours
+  double clock_error_s = 0;              ///< half the time between asking and hearing: bound of the offset's error
+  double started_unix_s = 0, connect_s = 0, elapsed_s = 0;
+};
+
+struct StageReport {
+  bool dry_run = false;
+  std::string agent_sha256, rank_sha256;  ///< of the local programs; rank empty when it is not deployed
+  std::vector<NodeReport> nodes;          ///< in the order asked for
+  double elapsed_s = 0;
+};
+
+/// Adds host.versions_differ to nodes whose Open MPI or UCX is not that of most nodes. Called by plan_nodes and
+/// stage_nodes when there is one share; with more, by the caller on the gathered report.
+void judge_versions(StageReport& report);
+
+/// One stage.node record per node of a stage; none for a plan.
+std::vector<Record> stage_records(const StageReport& report, const RunIdentity& identity);
+
+/// Nodes with the same state, reason and commands folded into one block, and a last line with the counts.
+std::string to_text(const StageReport& report);
+
+}  // namespace fabricgate::bootstrap

@@ -1,0 +1,35 @@
+#pragma once
+/// What is the same for all nodes of one stage: what was asked for, and the programs that are put on nodes.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inventory/inventory.hpp"
+#include "results/result.hpp"
+
+namespace fabricgate::bootstrap {
+
+struct StageOptions {
+  std::string agent_path;                ///< local fabricgate-agent
+  std::string rank_path;                 ///< local fabricgate-rank; empty: not deployed
+  std::string run;                       ///< id of the run
+  std::string run_folder;                ///< journal/<node>.jsonl is kept in it; empty: no journal
+  std::vector<std::string> only_steps;   ///< empty: all
+  bool allow_busy = false;               ///< go on where GPU processes, mounts over rails or the busy hook say "in use"
+  double node_timeout_s = 900;           ///< the agent's deadline on one node
+  int share_index = 0, share_count = 1;  ///< of K processes that divide the nodes: every K-th from share_index
+};
+
+struct StagePlan {
+  const Inventory& inventory;
+  const StageOptions& options;
+  bool dry_run = false;
+  std::shared_ptr<const std::string> agent, rank;  ///< contents; rank null: not deployed
+  std::string agent_sha256, rank_sha256;
+};
+
+/// Reads the programs and makes the folder of the journals. The arguments must outlive the plan. Errors: a program that
+/// cannot be read or is empty, a folder that cannot be made.
+Result<StagePlan> make_stage_plan(const Inventory& inventory, const StageOptions& options, bool dry_run);
+
+}  // namespace fabricgate::bootstrap
