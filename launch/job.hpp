@@ -26,6 +26,7 @@ struct Job {
   std::vector<std::string> hosts;     ///< in rank order; who is expected to arrive
   std::vector<std::string> finished;  ///< subject keys that need not be measured again
   AcceptOptions options;
+  bool headless = false;       ///< no head stages, asks the busy hook or starts the job again: rank 0 does what can be done
   double deadline_s = 0;       ///< for the whole job, from its start on the node
 };
 

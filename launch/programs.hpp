@@ -9,5 +9,7 @@ namespace fabricgate::launch {
 /// Beside the running program, in ../libexec/fabricgate, or where the build tree has it. Error (unavailable) names the
 /// places looked at.
 Result<std::string> local_program(const std::string& name);
+/// The same, and then where staging puts it on a node.
+Result<std::string> node_program(const std::string& name, const std::string& install_dir);
 
 }  // namespace fabricgate::launch

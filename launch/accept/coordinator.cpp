@@ -5,6 +5,7 @@
 #include "launch/build_id.hpp"
 #include "launch/interrupt.hpp"
 #include "results/file.hpp"
+#include "results/host_range.hpp"
 #include "results/log.hpp"
 
 namespace fabricgate::launch {
@@ -155,9 +156,13 @@ bool Coordinator::call_the_roll(int local_rank) {
   for (const std::string& stranger : roster.strangers)
     find("launch.placement", "", "ranks on nodes of the inventory only", stranger + " has no management address of it");
   for (const std::string& host : roster.other_build) find("launch.program_differs", host, setup_.job.identity.build, "another program");
-  status_.missing = roster.absent;
+  // Nobody starts this job again, so nodes without a process are left out; they stay not_run. A process that is silent
+  // would hold up every order.
+  const bool go_on = setup_.job.headless && roster.silent.empty();
+  if (!go_on) status_.missing = roster.absent;
   status_.during = "arrive";
-  for (const std::string& host : roster.absent) find("launch.rank_silent", host, "a process on this node", "none arrived");
+  if (go_on && !roster.absent.empty()) log::warn("no process for " + fold_hosts(roster.absent) + ", the others go on");
+  for (const std::string& host : status_.missing) find("launch.rank_silent", host, "a process on this node", "none arrived");
   for (const Finding& finding : status_.findings) log::error(finding.cause + " " + finding.subject.host + ": " + finding.found);
   ask("roster", {{"hosts", host_of_rank_}}, 10);
   return status_.missing.empty() && !hosts_.empty();
@@ -178,6 +183,7 @@ void Coordinator::drop_failed(Tier tier) {
 
 void Coordinator::run_tier(Tier tier) {
   status_.tier = tier;
+  if (tier == Tier::stage) run_stage_tier(*this);
   if (tier == Tier::host) run_host_tier(*this);
   if (tier == Tier::link) run_link_tier(*this);
   if (tier == Tier::pair) run_pair_tier(*this);

@@ -43,6 +43,8 @@ class Coordinator {
   /// the replies are evidence already when this returns.
   std::vector<std::optional<Reply>> ask(const std::string& kind, nlohmann::json body, double seconds);
   void add(Measured measured);
+  /// Evidence that is judged already.
+  void keep(Record record);
   const std::vector<Record>& records() const { return records_; }
   /// The same as lines, for the gate's readers.
   std::string record_lines() const;
@@ -56,7 +58,6 @@ class Coordinator {
  private:
   bool call_the_roll(int local_rank);
   void take_lines(const Reply& reply);
-  void keep(Record record);
   void note_missing(std::size_t rank, const std::string& during);
   void run_tier(Tier tier);
   void drop_failed(Tier tier);
@@ -73,6 +74,14 @@ class Coordinator {
   JobStatus status_;
 };
 
+/// stage.node of each node, staged by its own rank.
+void run_stage_tier(Coordinator& coordinator);
+/// Longest time the stage order may take.
+double stage_limit_s();
+/// Where no head did: asks the site's busy hook about the hosts that are in; who is busy leaves in `tier`.
+void ask_busy_hook_here(Coordinator& coordinator, Tier tier);
+/// The host leaves in `tier` with stage.node_busy.
+void refuse_busy(Coordinator& coordinator, Tier tier, const std::string& host, const std::string& why);
 /// Adds host.facts of each node and host.fleet.
 void run_host_tier(Coordinator& coordinator);
 /// link.rail of each rail.

@@ -6,7 +6,7 @@ namespace fabricgate::launch {
 
 const std::vector<Part>& parts() {
   static const std::vector<Part> all{
-      {"facts", measure_facts},   {"link", measure_link},   {"counters", measure_counters},
+      {"stage", stage_own_node}, {"facts", measure_facts},   {"link", measure_link},   {"counters", measure_counters},
       {"reach", measure_reach},   {"pairs", measure_pairs}, {"collective", measure_collective, true},
   };
   return all;

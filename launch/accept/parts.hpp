@@ -4,7 +4,9 @@
 
 namespace fabricgate::launch {
 
-/// {"clock_unix_s": rank 0's clock when it asked}
+/// {"hosts": [who is to be staged]}; data: {"share", "agent_sha256", "rank_sha256", "journal"}
+PartResult stage_own_node(Work& work, const nlohmann::json& body, Deadline deadline);
+/// {"clock_unix_s": rank 0's clock when it asked}; data: {"busy": [why the node should be left alone]}
 PartResult measure_facts(Work& work, const nlohmann::json& body, Deadline deadline);
 /// null
 PartResult measure_link(Work& work, const nlohmann::json& body, Deadline deadline);

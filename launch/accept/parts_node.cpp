@@ -1,6 +1,7 @@
 // What a node says of itself: facts, links, counters.
 #include <sstream>
 
+#include "bootstrap/agent/busy.hpp"
 #include "fabric/link/link_probe.hpp"
 #include "inventory/observe/facts.hpp"
 #include "launch/accept/parts.hpp"
@@ -35,6 +36,8 @@ Measured rail_measured(const Work& work, const char* check, const DesiredRail& r
           .elapsed_s = unix_now_s() - started};
 }
 
+json busy_data(const Work& work, const Facts& facts) { return {{"busy", bootstrap::busy_reasons(work.want, facts)}}; }
+
 }  // namespace
 
 std::vector<Record> records_in_spool(const Work& work, const std::string& check) {
@@ -51,12 +54,18 @@ std::vector<Record> records_in_spool(const Work& work, const std::string& check)
 
 PartResult measure_facts(Work& work, const json& body, Deadline deadline) {
   PartResult out;
-  if (measured_before(work, "host.facts", "", out)) return out;
+  if (measured_before(work, "host.facts", "", out)) {
+    auto facts = facts_from_json(out.stored.front().sample);
+    if (facts) out.data = busy_data(work, *facts);
+    return out;
+  }
   const double started = unix_now_s();
   const double offset = started - body.at("clock_unix_s").get<double>();
   FactsRequest request{.free_space_paths = {work.want.spool_dir, work.want.install_dir}, .version_prefixes = {work.want.mpi_prefix}};
   for (const auto& [key, value] : work.want.sysctl) request.sysctl_keys.push_back(key);
-  json sample = to_json_value(observe(work.host, request, deadline));
+  const Facts facts = observe(work.host, request, deadline);
+  out.data = busy_data(work, facts);
+  json sample = to_json_value(facts);
   sample["clock_offset_s"] = offset;
   out.measured.push_back({.check = "host.facts",
                           .hosts = {work.name()},

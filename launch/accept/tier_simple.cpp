@@ -1,4 +1,6 @@
 // Tiers in which every node looks at itself: one order, one answer.
+#include <algorithm>
+
 #include "launch/accept/coordinator.hpp"
 #include "results/clock.hpp"
 #include "suites/fleet.hpp"
@@ -8,21 +10,38 @@ namespace {
 
 constexpr double facts_s = 30, link_s = 20;
 
-void ask_all(Coordinator& c, const char* tier, const char* kind, nlohmann::json body, double seconds) {
+std::vector<std::optional<Reply>> ask_all(Coordinator& c, const char* tier, const char* kind, nlohmann::json body, double seconds) {
   const int total = static_cast<int>(c.hosts().size());
   c.show({.tier = tier, .done = 0, .total = total});
-  const auto replies = c.ask(kind, std::move(body), seconds);
+  auto replies = c.ask(kind, std::move(body), seconds);
   int done = 0;
   for (const auto& reply : replies)
     if (reply && !reply->lines.empty()) ++done;
   c.show({.tier = tier, .done = std::min(done, total), .total = total});
+  return replies;
+}
+
+/// A node somebody uses is only looked at, never measured.
+void drop_busy(Coordinator& c, const std::vector<std::optional<Reply>>& replies) {
+  if (c.setup().job.options.allow_busy) return;
+  const std::vector<std::string> hosts = c.hosts();
+  for (const std::string& host : hosts) {
+    const auto rank = static_cast<std::size_t>(c.rank_of(host));
+    if (rank >= replies.size() || !replies[rank] || !replies[rank]->data.is_object()) continue;
+    const auto busy = replies[rank]->data.value("busy", std::vector<std::string>{});
+    std::string why;
+    for (const std::string& reason : busy) why += (why.empty() ? "" : "; ") + reason;
+    if (!why.empty()) refuse_busy(c, Tier::host, host, why);
+  }
 }
 
 }  // namespace
 
 void run_host_tier(Coordinator& c) {
+  const auto& tiers = c.setup().job.tiers;
+  if (std::find(tiers.begin(), tiers.end(), Tier::stage) == tiers.end()) ask_busy_hook_here(c, Tier::host);
   const double started = unix_now_s();
-  ask_all(c, "host", "facts", {{"clock_unix_s", started}}, facts_s);
+  const auto replies = ask_all(c, "host", "facts", {{"clock_unix_s", started}}, facts_s);
   std::vector<const Record*> facts;
   std::vector<std::string> hosts;
   for (const Record& record : c.records())
@@ -36,6 +55,7 @@ void run_host_tier(Coordinator& c) {
          .sample = suites::fleet_sample(facts),
          .started_unix_s = started,
          .elapsed_s = unix_now_s() - started});
+  drop_busy(c, replies);
 }
 
 void run_link_tier(Coordinator& c) { ask_all(c, "link", "link", nullptr, link_s); }

@@ -1,23 +1,18 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
-
+#include "launch/accept/by_hand.hpp"
 #include "launch/build_id.hpp"
 #include "launch/commands/command.hpp"
 #include "launch/commands/options.hpp"
 #include "launch/gate/pipeline.hpp"
+#include "launch/mpi/environment.hpp"
 #include "launch/programs.hpp"
 #include "results/file.hpp"
 #include "results/log.hpp"
 
 namespace fabricgate::launch {
 namespace {
-
-struct Options {
-  std::string inventory, runs = "fabricgate-runs", limits, suite;
-  AcceptOptions accept;
-};
 
 int fail(const Error& error) {
   log::error(error.what);
@@ -32,7 +27,7 @@ Status read_into(const std::string& path, std::string& text) {
   return {};
 }
 
-Result<Setup> setup_of(const Options& options, const Inventory& inventory) {
+Result<Setup> setup_of(const ByHand& options, const Inventory& inventory) {
   Job job = job_by_hand(inventory, options.accept);
   // records are made by the rank program that is deployed; its build is the run's
   auto rank = local_program("fabricgate-rank");
@@ -45,20 +40,13 @@ Result<Setup> setup_of(const Options& options, const Inventory& inventory) {
   return make_setup(std::move(job));
 }
 
-/// RUNS/latest names the newest run; an atomic replacement, never a missing link.
-void point_latest(const std::string& runs, const std::string& run) {
-  const std::string link = runs + "/latest", fresh = link + "." + std::to_string(::getpid());
-  std::error_code error;
-  std::filesystem::create_symlink(run, fresh, error);
-  if (!error) std::filesystem::rename(fresh, link, error);
-  if (error) log::warn("link " + link + ": " + error.message());
-}
-
 }  // namespace
 
 int run_gate(const std::vector<std::string>& arguments) {
-  CLI::App app("Plan, stage, measure and judge: the whole way to a verdict. Exit code 0 ready, 1 not ready, 2 inconclusive.", "fabricgate gate");
-  Options options;
+  CLI::App app("Plan, stage, measure and judge: the whole way to a verdict. Exit code 0 ready, 1 not ready, 2 inconclusive. "
+               "Started by mpirun on every node it does the same inside the ranks: each stages its own node, rank 0 decides.",
+               "fabricgate gate");
+  ByHand options{.stage = true};
   app.add_option("inventory", options.inventory, "inventory file")->required();
   app.add_option("--runs", options.runs, "folder that run folders are made in")->capture_default_str();
   app.add_option("--budget", options.accept.budget_s, "seconds for the pair tier: fewer rounds; the verdict names the coverage")->check(CLI::NonNegativeNumber);
@@ -66,6 +54,7 @@ int run_gate(const std::vector<std::string>& arguments) {
   app.add_option("--suite", options.suite, "suite file instead of the built-in one");
   app.add_flag("--allow-busy", options.accept.allow_busy, "stage and measure although a node is in use");
   if (const auto code = parse_options(app, arguments)) return *code;
+  if (started_by_mpirun()) return run_by_hand(options);
   auto inventory = load_inventory(options.inventory);
   if (!inventory) return fail(inventory.error());
   auto setup = setup_of(options, *inventory);

@@ -12,7 +12,7 @@
 #include "launch/build_id.hpp"
 #include "launch/commands/command.hpp"
 #include "launch/commands/options.hpp"
-#include "launch/gate/share.hpp"
+#include "launch/accept/share.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/programs.hpp"
 #include "results/file.hpp"

@@ -1,11 +1,14 @@
 #include "launch/gate/run_folder.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <unordered_set>
 
 #include "launch/accept/worker.hpp"
 #include "results/file.hpp"
+#include "results/log.hpp"
 
 namespace fabricgate::launch {
 namespace {
@@ -92,6 +95,14 @@ std::vector<suites::RecordFile> RunFolder::record_files() const {
     if (text) out.push_back({path.substr(path_.size() + 1), std::move(*text)});
   }
   return out;
+}
+
+void point_latest(const std::string& runs, const std::string& run) {
+  const std::string link = runs + "/latest", fresh = link + "." + std::to_string(::getpid());
+  std::error_code error;
+  fs::create_symlink(run, fresh, error);
+  if (!error) fs::rename(fresh, link, error);
+  if (error) log::warn("link " + link + ": " + error.message());
 }
 
 Status RunFolder::write_records() const {

@@ -41,4 +41,7 @@ class RunFolder {
   std::string path_;
 };
 
+/// RUNS/latest names the newest run; an atomic replacement, never a missing link.
+void point_latest(const std::string& runs, const std::string& run);
+
 }  // namespace fabricgate::launch

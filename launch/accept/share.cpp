@@ -1,4 +1,4 @@
-#include "launch/gate/share.hpp"
+#include "launch/accept/share.hpp"
 
 #include <algorithm>
 
@@ -7,25 +7,38 @@ namespace {
 
 using bootstrap::NodeReport;
 using bootstrap::NodeState;
+using bootstrap::StepState;
 using nlohmann::json;
 
 constexpr NodeState states[] = {NodeState::unchanged, NodeState::planned, NodeState::changed,
                                 NodeState::failed,    NodeState::blocked, NodeState::unreachable};
 
+constexpr StepState step_states[] = {StepState::unchanged, StepState::planned, StepState::applied, StepState::failed,
+                                     StepState::blocked};
+
+/// What is not known has failed.
+StepState step_state(const std::string& text) {
+  for (const StepState each : step_states)
+    if (text == bootstrap::to_string(each)) return each;
+  return StepState::failed;
+}
+
 json to_json_value(const NodeReport& node) {
   json findings = json::array();
   for (const Finding& finding : node.findings) findings.push_back(fabricgate::to_json_value(finding));
-  const bool installs = std::any_of(node.steps.begin(), node.steps.end(), [](const bootstrap::StepReport& step) {
-    return step.id == "packages" && step.state == bootstrap::StepState::planned;
-  });
+  json steps = json::array();
+  for (const bootstrap::StepReport& step : node.steps) steps.push_back({{"id", step.id}, {"state", to_string(step.state)}});
   return {{"node", node.node},
           {"name", node.name},
           {"state", to_string(node.state)},
           {"reason", node.reason},
           {"commands", node.commands},
           {"findings", std::move(findings)},
-          {"installs", installs},
+          {"steps", std::move(steps)},
           {"versions", node.facts ? json(node.facts->versions) : json(nullptr)},
+          {"clock_offset_s", node.clock_offset_s ? json(*node.clock_offset_s) : json(nullptr)},
+          {"clock_error_s", node.clock_error_s},
+          {"started_unix_s", node.started_unix_s},
           {"elapsed_s", node.elapsed_s}};
 }
 
@@ -40,9 +53,16 @@ NodeReport node_from_json(const json& in) {
   node.commands = in.at("commands").get<std::vector<std::string>>();
   for (const json& each : in.at("findings"))
     if (auto finding = finding_from_json(each)) node.findings.push_back(std::move(*finding));
-  if (in.at("installs").get<bool>()) node.steps.push_back({.id = "packages", .state = bootstrap::StepState::planned});
+  for (const json& each : in.at("steps")) {
+    bootstrap::StepReport& step = node.steps.emplace_back();
+    step.id = each.at("id").get<std::string>();
+    step.state = step_state(each.at("state").get<std::string>());
+  }
   if (!in.at("versions").is_null())
     node.facts.emplace().versions = in.at("versions").get<std::map<std::string, std::string>>();
+  if (!in.at("clock_offset_s").is_null()) node.clock_offset_s = in.at("clock_offset_s").get<double>();
+  node.clock_error_s = in.at("clock_error_s").get<double>();
+  node.started_unix_s = in.at("started_unix_s").get<double>();
   node.elapsed_s = in.at("elapsed_s").get<double>();
   return node;
 }

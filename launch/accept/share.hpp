@@ -8,7 +8,7 @@
 
 namespace fabricgate::launch {
 
-/// State, reason, commands, versions and findings of the nodes; facts beyond versions stay where they were read.
+/// All of the nodes but facts beyond versions, which stay where they were read, and what steps said in detail.
 std::string to_text(const std::vector<bootstrap::NodeReport>& nodes);
 Result<std::vector<bootstrap::NodeReport>> nodes_from_text(const std::string& text);
 

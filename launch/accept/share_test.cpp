@@ -1,4 +1,4 @@
-#include "launch/gate/share.hpp"
+#include "launch/accept/share.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,11 +32,19 @@ TEST(Share, ReasonCommandsAndFindingsSurviveTheWay) {
   out.reason = "stage.node_busy: job 7";
   out.commands = {"sysctl -w a=b"};
   out.findings = {make_finding("stage.node_busy", {.host = "gpu0"}, "free", "job 7")};
+  out.steps = {{.id = "memlock", .state = bootstrap::StepState::applied}, {.id = "deploy", .state = bootstrap::StepState::unchanged}};
+  out.clock_offset_s = 0.25;
+  out.started_unix_s = 1000;
   const auto back = nodes_from_text(to_text({out}));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->at(0).reason, out.reason);
   EXPECT_EQ(back->at(0).commands, out.commands);
   EXPECT_EQ(back->at(0).findings, out.findings);
+  ASSERT_EQ(back->at(0).steps.size(), 2U);
+  EXPECT_EQ(back->at(0).steps[0].id, "memlock");
+  EXPECT_EQ(back->at(0).steps[0].state, bootstrap::StepState::applied);
+  EXPECT_EQ(back->at(0).clock_offset_s, 0.25);
+  EXPECT_EQ(back->at(0).started_unix_s, 1000);
 }
 
 TEST(Share, AShareThatDidNotArriveOrIsBrokenIsNamedByItsRank) {
