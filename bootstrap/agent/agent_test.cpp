@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "bootstrap/agent/protocol.hpp"
+#include "inventory/desired/desired.hpp"
 #include "inventory/host/real_host.hpp"
 #include "results/file.hpp"
 
@@ -84,6 +85,18 @@ TEST(Agent, ABadDesiredStateIsAnsweredAndRefused) {
   auto value = extract_answer(result.out, "00");
   ASSERT_TRUE(value) << value.error().what;
   EXPECT_THAT(answer_from_json(*value)->error, HasSubstr("desired state"));
+}
+
+TEST(Agent, AWatchedRequestWhoseInputEndsBeginsNoStep) {
+  AgentRequest request{
+      .nonce = "00", .op = AgentOp::plan, .desired = to_json_value(Desired{}), .only_steps = {"sysctl"}};
+  const auto error_of = [](const AgentRequest& asked) {
+    const auto value = extract_answer(agent(frame_request(asked)).out, "00");
+    return value ? answer_from_json(*value)->error : value.error().what;
+  };
+  EXPECT_EQ(error_of(request), "");
+  request.watched = true;
+  EXPECT_EQ(error_of(request), "told to end before step sysctl");
 }
 
 TEST(Agent, TwoAgentsDoNotApplyAtOnce) {

@@ -61,7 +61,7 @@ bool write_all(std::string_view text) {
 }
 
 /// Held until the process ends. A head that went away leaves its agent working: the next one must not work beside it.
-Status lock_node(double wait_s) {
+Status lock_node(double wait_s, const std::function<bool()>& stop) {
   constexpr const char* path = "/run/fabricgate-agent.lock";
   const int fd = ::open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return error_from_errno(std::string("open ") + path, errno);
@@ -71,9 +71,20 @@ Status lock_node(double wait_s) {
     if (deadline.passed())
       return Error{ErrorKind::timeout,
                    std::string("another fabricgate-agent is applying on this node and holds ") + path, 0};
+    if (stop && stop())
+      return Error{ErrorKind::timeout, std::string("told to end while another fabricgate-agent holds ") + path, 0};
     ::usleep(50000);
   }
   return {};
+}
+
+/// True once the head has ended the input, or went away.
+bool input_ended() {
+  static bool ended = false;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  std::array<char, 4096> ignored;
+  while (!ended && ::poll(&input, 1, 0) > 0) ended = ::read(STDIN_FILENO, ignored.data(), ignored.size()) <= 0;
+  return ended;
 }
 
 int serve_one() {
@@ -83,10 +94,11 @@ int serve_one() {
   if (!request) return complain(request.error().what);
   RealHost host;
   bootstrap::AgentAnswer answer;
+  const auto stop = request->watched ? std::function<bool()>(input_ended) : nullptr;
   Status locked;
-  if (request->op == bootstrap::AgentOp::apply) locked = lock_node(request->deadline_s / 2);
+  if (request->op == bootstrap::AgentOp::apply) locked = lock_node(request->deadline_s / 2, stop);
   if (locked)
-    answer = bootstrap::serve(*request, host);
+    answer = bootstrap::serve(*request, host, stop);
   else
     answer.error = locked.error().what;
   if (!write_all(bootstrap::frame_answer(answer, request->nonce)))

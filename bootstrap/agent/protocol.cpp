@@ -72,6 +72,7 @@ Result<AgentRequest> read_request(const json& in) {
   out.only_steps = in.value("only_steps", std::vector<std::string>{});
   out.allow_busy = in.value("allow_busy", false);
   out.deadline_s = in.value("deadline_s", out.deadline_s);
+  out.watched = in.value("watched", false);
   if (!(out.deadline_s > 0 && out.deadline_s <= 86400))
     return parse_error("deadline_s: expected a number above 0, at most 86400");
   return out;
@@ -142,7 +143,8 @@ json to_json_value(const AgentRequest& r) {
           {"journal", r.journal},
           {"only_steps", r.only_steps},
           {"allow_busy", r.allow_busy},
-          {"deadline_s", r.deadline_s}};
+          {"deadline_s", r.deadline_s},
+          {"watched", r.watched}};
 }
 
 Result<AgentRequest> request_from_json(const json& value) {

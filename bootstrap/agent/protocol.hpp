@@ -33,6 +33,7 @@ struct AgentRequest {
   std::vector<std::string> only_steps;  ///< ids; empty: all
   bool allow_busy = false;              ///< apply although the node is in use
   double deadline_s = 60;               ///< for the whole request
+  bool watched = false;                 ///< the head keeps the input open; its end means: begin no further step
 };
 
 /// unchanged: nothing to do; planned: would change (plan); applied: changed and verified; failed, blocked: see

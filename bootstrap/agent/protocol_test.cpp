@@ -61,7 +61,8 @@ TEST(AgentProtocol, ARequestComesBackAsItWasSent) {
                        .journal = "/var/j",
                        .only_steps = {"sysctl"},
                        .allow_busy = true,
-                       .deadline_s = 7.5};
+                       .deadline_s = 7.5,
+                       .watched = true};
   auto body = request_body(frame_request(request), false);
   ASSERT_TRUE(body && *body);
   auto read = parse_request(**body);

@@ -12,6 +12,11 @@ std::vector<std::string> commands_of(const StepPlan& plan) {
   return out;
 }
 
+/// Without the text that a person would paste behind it.
+std::string first_line(const std::string& command) {
+  return command.substr(0, command.find('\n'));
+}
+
 StepState state_of(const std::vector<Finding>& findings, StepState otherwise) {
   const Verdict verdict = worst(findings);
   if (verdict == Verdict::blocked) return StepState::blocked;
@@ -35,10 +40,11 @@ struct Runner {
   Deadline deadline;
   std::vector<std::string> busy;
   Journal journal;
+  const std::function<bool()>& stop;
 
   StepReport run(const Step& step) {
     StepReport report{.id = step.id, .state = StepState::unchanged};
-    StepContext context{.desired = desired, .host = host, .deadline = deadline};
+    StepContext context{.desired = desired, .host = host, .deadline = deadline, .stop = stop};
     auto observed = step.observe(context);
     if (!observed) return fail(report, observed.error(), desired), report;
     const StepPlan plan = step.plan(desired, *observed);
@@ -85,9 +91,10 @@ struct Runner {
     if (!observed) return fail(report, observed.error().with("verify"), desired);
     const StepPlan left = step.plan(desired, *observed);
     if (!left.actions.empty())
-      return fail(report,
-                  {ErrorKind::native, "verify: still to do after it was done: " + left.actions.front().command, 0},
-                  desired);
+      return fail(
+          report,
+          {ErrorKind::native, "verify: still to do after it was done: " + first_line(left.actions.front().command), 0},
+          desired);
     report.state = state_of(report.findings, StepState::applied);
   }
 };
@@ -106,7 +113,7 @@ bool chosen(const AgentRequest& request, const Step& step) {
 
 }  // namespace
 
-AgentAnswer serve(const AgentRequest& request, Host& host) {
+AgentAnswer serve(const AgentRequest& request, Host& host, const std::function<bool()>& stop) {
   const Deadline deadline = Deadline::in_seconds(request.deadline_s);
   AgentAnswer answer;
   answer.facts = observe(host, request.facts_request, deadline);
@@ -115,7 +122,8 @@ AgentAnswer serve(const AgentRequest& request, Host& host) {
   if (!desired) return answer.error = desired.error().what, answer;
   if (auto status = check_steps(request.only_steps); !status) return answer.error = status.error().what, answer;
   Runner runner{request,  *desired, host,
-                deadline, {},       Journal(request.op == AgentOp::apply ? request.journal : "", request.run)};
+                deadline, {},       Journal(request.op == AgentOp::apply ? request.journal : "", request.run),
+                stop};
   if (!request.allow_busy) runner.busy = busy_reasons(*desired, *answer.facts);
   if (auto status = runner.journal.open(host); !status) {
     answer.error = status.error().what;
@@ -124,8 +132,14 @@ AgentAnswer serve(const AgentRequest& request, Host& host) {
     answer.steps.push_back(report);
     return answer;
   }
-  for (const Step& step : steps())
-    if (chosen(request, step)) answer.steps.push_back(runner.run(step));
+  for (const Step& step : steps()) {
+    if (!chosen(request, step)) continue;
+    if (stop && stop()) {
+      answer.error = std::string("told to end before step ") + step.id;
+      break;
+    }
+    answer.steps.push_back(runner.run(step));
+  }
   return answer;
 }
 

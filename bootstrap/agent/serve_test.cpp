@@ -90,6 +90,17 @@ TEST_F(ServeTest, AChangeThatDoesNotStickIsAFailure) {
   EXPECT_EQ(answer.steps[0].findings[0].cause, "stage.step_failed");
 }
 
+TEST_F(ServeTest, AFileThatDoesNotStickIsNamedWithoutItsText) {
+  const std::string path = "/etc/sysctl.d/90-fabricgate.conf";
+  host.on_write = [&](const std::string& written, const std::string&) {
+    if (written == path) host.files[path] = "other";
+  };
+  const AgentAnswer answer = ask(AgentOp::apply);
+  ASSERT_EQ(answer.steps.at(0).state, StepState::failed);
+  EXPECT_THAT(answer.steps[0].error, HasSubstr(path));
+  EXPECT_THAT(answer.steps[0].error, testing::Not(HasSubstr("\n")));
+}
+
 TEST_F(ServeTest, AFullDiskIsTheFindingAndNotItsEcho) {
   host.errors.emplace("write /etc/sysctl.d/90-fabricgate.conf",
                       error_from_errno("write /etc/sysctl.d/90-fabricgate.conf", ENOSPC));
@@ -134,6 +145,19 @@ TEST_F(ServeTest, OnlyStorageOverARailMakesANodeBusy) {
   Facts facts;
   facts.network_mounts = {"/home 10.0.0.9", "/my data 172.16.9.9", "/x filer"};
   EXPECT_THAT(busy_reasons(desired, facts), ElementsAre("/my data mounted from 172.16.9.9 over rail0"));
+}
+
+TEST_F(ServeTest, OnceToldToEndNoFurtherStepIsBegun) {
+  const auto answer = serve({.nonce = "0",
+                             .op = AgentOp::apply,
+                             .desired = to_json_value(desired),
+                             .journal = folder + "/a/journal.jsonl",
+                             .only_steps = {"sysctl", "network"}},
+                            host, [&] { return host.files.at("/proc/sys/net/core/rmem_max") == "9\n"; });
+  ASSERT_EQ(answer.steps.size(), 1u);
+  EXPECT_EQ(answer.steps[0].state, StepState::applied) << "the step that was begun is finished";
+  EXPECT_EQ(answer.error, "told to end before step network");
+  for (const auto& line : journal()) EXPECT_EQ(line["step"], "sysctl");
 }
 
 TEST_F(ServeTest, AnUnknownStepIsAnError) {

@@ -23,6 +23,8 @@ struct Command {
   std::size_t max_output = std::size_t{16} << 20;          ///< bytes of stdout and of stderr; more is an error
   bool as_root = true;                                     ///< false: no sudo
   std::function<Status(std::string_view)> sink = nullptr;  ///< takes stdout instead of CommandResult::out when set
+  std::string doing = {};   ///< "uploading /opt/x": what errors say instead of the command line; needed for scripts
+  bool hold_input = false;  ///< standard input is ended only when all must end (Watch::stop), so that it hears of that
 };
 
 /// The commands of one node: called with null for the first, then with each result; nullopt ends the session. It is

@@ -52,7 +52,8 @@ Command upload_command(const Upload& upload, double timeout_s) {
                           upload.sha256, fmt::format("{:04o}", upload.mode)},
                  .input = upload.content,
                  .timeout_s = timeout_s,
-                 .max_output = 65536};
+                 .max_output = 65536,
+                 .doing = "uploading " + upload.path};
 }
 
 std::optional<Finding> judge_upload(const CommandResult& result, const Upload& upload, const std::string& host) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-
 namespace fabricgate::bootstrap {
 namespace {
 
@@ -37,6 +36,7 @@ Exec::Exec(ssh_session session, Command command, std::string line)
       command_(std::move(command)),
       line_(std::move(line)),
       deadline_(Deadline::in_seconds(command_.timeout_s)),
+      input_size_(command_.input ? command_.input->size() : 0),
       channel_(ssh_channel_new(session)) {
   install_callbacks();
 }
@@ -76,6 +76,9 @@ void Exec::install_callbacks() {
 }
 
 Error Exec::error(ErrorKind kind, const std::string& what) const {
+  if (!command_.doing.empty()) return {kind, command_.doing + ": " + what, 0};
+  const auto& argv = command_.argv;
+  if (argv.size() > 2 && argv[1] == "-c") return {kind, "command `" + argv[0] + " -c …`: " + what, 0};
   constexpr std::size_t shown = 120;
   return {kind, "command `" + (line_.size() > shown ? line_.substr(0, shown) + "…" : line_) + "`: " + what, 0};
 }
@@ -139,17 +142,23 @@ std::optional<Result<CommandResult>> Exec::request() {
   return std::nullopt;
 }
 
+void Exec::end_input() {
+  if (phase_ != Phase::run) broken_ = error(ErrorKind::timeout, "interrupted before it was begun");
+  command_.hold_input = false;
+  input_size_ = sent_;
+  if (phase_ == Phase::run) send_input();
+}
+
 /// Bounded by the peer's window and by what the socket takes, so that a node never holds more than a chunk in memory.
 void Exec::send_input() {
   if (input_ended_ || closed_ || exited_) return;
-  const std::size_t size = command_.input ? command_.input->size() : 0;
-  while (sent_ < size && (ssh_get_poll_flags(session_) & SSH_WRITE_PENDING) == 0) {
-    const auto length = static_cast<std::uint32_t>(std::min(write_chunk, size - sent_));
+  while (sent_ < input_size_ && (ssh_get_poll_flags(session_) & SSH_WRITE_PENDING) == 0) {
+    const auto length = static_cast<std::uint32_t>(std::min(write_chunk, input_size_ - sent_));
     const int taken = ssh_channel_write(channel_.get(), command_.input->data() + sent_, length);
     if (taken <= 0) break;
     sent_ += static_cast<std::size_t>(taken);
   }
-  if (sent_ < size) return;
+  if (sent_ < input_size_ || command_.hold_input) return;
   (void)ssh_channel_send_eof(channel_.get());
   input_ended_ = true;
 }

@@ -22,6 +22,8 @@ class Exec {
   /// As far as it goes without waiting; call after the session was pumped. Nullopt while it goes on. An error means
   /// that the session is of no more use.
   std::optional<Result<CommandResult>> advance();
+  /// Ends the input where it is; a command that was not requested yet never is.
+  void end_input();
   Deadline deadline() const { return deadline_; }
 
  private:
@@ -43,7 +45,7 @@ class Exec {
   Phase phase_ = Phase::open;
   CommandResult result_;
   std::optional<Error> broken_;
-  std::size_t sent_ = 0;
+  std::size_t sent_ = 0, input_size_ = 0;
   bool input_ended_ = false, output_ended_ = false, exited_ = false, closed_ = false;
   ssh_channel_callbacks_struct callbacks_{};
   SshChannel channel_;

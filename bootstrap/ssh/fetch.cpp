@@ -80,8 +80,10 @@ Status conclude(Fetching& fetching) {
 }  // namespace
 
 Command fetch_command(const std::string& remote_folder, const std::string& nonce, double timeout_s) {
-  return Command{
-      .argv = {"/bin/sh", "-c", script, "fetch", remote_folder, nonce}, .timeout_s = timeout_s, .max_output = 65536};
+  return Command{.argv = {"/bin/sh", "-c", script, "fetch", remote_folder, nonce},
+                 .timeout_s = timeout_s,
+                 .max_output = 65536,
+                 .doing = "fetching " + remote_folder};
 }
 
 FetchReader::FetchReader(std::string nonce, std::string folder, std::uint64_t max_bytes)

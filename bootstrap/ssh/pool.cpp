@@ -19,6 +19,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t jump_window = 8;
 /// Longest sleep of the loop: name lookups have no descriptor to wait on.
 constexpr double tick_s = 0.02, long_tick_s = 1;
+/// With a Watch::stop: a signal that ends the wait at once may be taken by another thread.
+constexpr double stop_tick_s = 0.2;
+/// Time that a running command has to end by itself when all must end.
+constexpr double leave_s = 1.5;
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -37,8 +41,12 @@ class Talk {
 
   /// True when the session has ended.
   bool advance() {
-    if (overall_.passed()) {
-      end(Error{ErrorKind::timeout, "ssh " + ssh_target(inventory_, job_.node) + ": no time left for this node", 0},
+    if (overall_.passed() || (leaving_ && !logged_in_)) {
+      outcome_.interrupted = leaving_;
+      end(Error{ErrorKind::timeout,
+                "ssh " + ssh_target(inventory_, job_.node) +
+                    (leaving_ ? ": interrupted" : ": no time left for this node"),
+                0},
           "");
       return true;
     }
@@ -47,6 +55,13 @@ class Talk {
     while (!ended_ && advance_command()) {
     }
     return ended_;
+  }
+
+  /// The caller wants to leave, see Watch::stop.
+  void leave() {
+    leaving_ = true;
+    overall_ = overall_.at_most(leave_s);
+    if (exec_) exec_->end_input();
   }
 
   pollfd wants() const { return logged_in_ ? login_.session_wants() : login_.wants(); }
@@ -88,8 +103,10 @@ class Talk {
     auto result = exec_->advance();
     if (!result) return false;
     if (!*result) {
-      end(result->error(),
-          result->error().kind == ErrorKind::io && ssh_is_connected(login_.session()) == 0 ? "ssh.unreachable" : "");
+      outcome_.interrupted = leaving_;
+      end(result->error(), !leaving_ && result->error().kind == ErrorKind::io && ssh_is_connected(login_.session()) == 0
+                               ? "ssh.unreachable"
+                               : "");
       return false;
     }
     const CommandResult previous = std::move(*result).value();
@@ -119,23 +136,24 @@ class Talk {
   Clock::time_point start_ = Clock::now();
   Login login_;
   std::unique_ptr<Exec> exec_;
-  bool logged_in_ = false, ended_ = false;
+  bool logged_in_ = false, ended_ = false, leaving_ = false;
   SessionOutcome outcome_;
 };
 
 class Pool {
  public:
   Pool(const Inventory& inventory, const Identity& identity, std::vector<NodeJob> jobs, Deadline deadline,
-       const SessionDone& done)
+       const Watch& watch)
       : inventory_(inventory),
         identity_(identity),
         jobs_(std::move(jobs)),
         deadline_(deadline),
-        done_(done),
+        watch_(watch),
         outcomes_(jobs_.size()) {}
 
   std::vector<SessionOutcome> hold() {
     for (;;) {
+      if (!leaving_ && watch_.stop && watch_.stop()) leave();
       start();
       if (active_.empty()) return std::move(outcomes_);
       wait();
@@ -153,6 +171,25 @@ class Pool {
     std::unique_ptr<Talk> talk;
     bool ready = true;
   };
+
+  void leave() {
+    leaving_ = true;
+    for (std::size_t i = 0; i < active_.size();) {
+      active_[i].talk->leave();
+      if (active_[i].talk->advance())
+        retire(i);
+      else
+        ++i;
+    }
+    for (; next_ < jobs_.size(); ++next_) {
+      SessionOutcome& outcome = outcomes_[next_];
+      outcome.node = jobs_[next_].node;
+      outcome.interrupted = true;
+      outcome.status = Error{ErrorKind::timeout,
+                             "ssh " + ssh_target(inventory_, outcome.node) + ": interrupted before it was begun", 0};
+      if (watch_.done) watch_.done(outcome);
+    }
+  }
 
   bool due(std::size_t i) const { return active_[i].ready || active_[i].talk->deadline().passed(); }
 
@@ -172,7 +209,7 @@ class Pool {
 
   void wait() {
     std::vector<pollfd> polled;
-    double sleep_s = std::min(long_tick_s, deadline_.left_s());
+    double sleep_s = std::min(watch_.stop ? stop_tick_s : long_tick_s, deadline_.left_s());
     for (auto& active : active_) {
       polled.push_back(active.talk->wants());
       sleep_s = std::min(sleep_s, active.talk->deadline().left_s());
@@ -188,14 +225,15 @@ class Pool {
     if (!outcome.status) log::debug(outcome.status.error().what);
     std::swap(active_[i], active_.back());
     active_.pop_back();
-    if (done_) done_(outcome);
+    if (watch_.done) watch_.done(outcome);
   }
 
   const Inventory& inventory_;
   const Identity& identity_;
   std::vector<NodeJob> jobs_;
   Deadline deadline_;
-  const SessionDone& done_;
+  const Watch& watch_;
+  bool leaving_ = false;
   std::vector<SessionOutcome> outcomes_;
   std::size_t next_ = 0;
   std::vector<Active> active_;
@@ -211,7 +249,7 @@ std::string ssh_target(const Inventory& inventory, std::size_t node) {
 }
 
 Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::vector<NodeJob> jobs, Deadline deadline,
-                                             const SessionDone& done) {
+                                             const Watch& watch) {
   if (!inventory.ssh.jump.empty())
     if (auto jump = parse_jump(inventory.ssh.jump); !jump) return jump.error();
   for (const NodeJob& job : jobs)
@@ -221,46 +259,7 @@ Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::ve
                    0};
   const auto identity = load_identity(inventory.ssh);
   if (!identity) return identity.error();
-  return Pool(inventory, *identity, std::move(jobs), deadline, done).hold();
-}
-
-Result<std::vector<Outcome>> run_on_nodes(const Inventory& inventory, std::vector<Job> jobs, Deadline deadline,
-                                          const std::function<void(const Outcome&)>& done) {
-  std::vector<Outcome> outcomes(jobs.size());
-  std::vector<NodeJob> talks;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    auto job = std::make_shared<Job>(std::move(jobs[i]));
-    outcomes[i].node = job->node;
-    talks.push_back({job->node, [job, &out = outcomes[i]](const CommandResult* previous) -> std::optional<Command> {
-                       if (previous != nullptr) {
-                         out.result = *previous;
-                         return std::nullopt;
-                       }
-                       return Command{.argv = job->argv,
-                                      .input = std::make_shared<const std::string>(std::move(job->stdin_data)),
-                                      .timeout_s = job->timeout_s,
-                                      .max_output = job->max_output};
-                     }});
-  }
-  const auto finish = [&](Outcome& out, const SessionOutcome& ended) {
-    if (!ended.status) out.result = ended.status.error();
-    out.finding = ended.finding;
-    out.connect_s = ended.connect_s;
-    out.total_s = ended.total_s;
-  };
-  SessionDone session_done;
-  if (done)
-    session_done = [&](const SessionOutcome& ended) {
-      Outcome copy;
-      for (const Outcome& out : outcomes)
-        if (out.node == ended.node) copy = out;
-      finish(copy, ended);
-      done(copy);
-    };
-  const auto sessions = converse(inventory, std::move(talks), deadline, session_done);
-  if (!sessions) return sessions.error();
-  for (std::size_t i = 0; i < outcomes.size(); ++i) finish(outcomes[i], (*sessions)[i]);
-  return outcomes;
+  return Pool(inventory, *identity, std::move(jobs), deadline, watch).hold();
 }
 
 }  // namespace fabricgate::bootstrap

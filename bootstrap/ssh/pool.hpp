@@ -27,17 +27,25 @@ struct SessionOutcome {
   std::size_t node = 0;
   Status status;                   ///< why the session did not run to its end
   std::optional<Finding> finding;  ///< set when the node could not be reached, logged into, or was lost
+  bool interrupted = false;        ///< Watch::stop ended it, or it was not begun for that reason; then `status` says so
   double connect_s = 0;            ///< until the login was accepted
   double total_s = 0;
 };
 
-using SessionDone = std::function<void(const SessionOutcome&)>;
+/// How a caller takes part while sessions are held; both are called from its own thread.
+struct Watch {
+  std::function<void(const SessionOutcome&)> done = {};  ///< as each session ends
+  /// True, and from then on always true, when all must end. No node is begun any more; a running command has its input
+  /// ended where it is and 1.5 s to end by itself, within which its conversation may tidy up; then its channel is
+  /// closed.
+  std::function<bool()> stop = {};
+};
 
-/// Holds every conversation; outcomes in the order of `jobs`, `done` called as each one ends (from this thread). Error
-/// only for what concerns all nodes: the key cannot be used, the jump host is malformed. One node never stops another;
-/// nodes that `deadline` leaves no time for end with kind timeout.
+/// Holds every conversation; outcomes in the order of `jobs`. Error only for what concerns all nodes: the key cannot be
+/// used, the jump host is malformed. One node never stops another; nodes that `deadline` leaves no time for end with
+/// kind timeout.
 Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::vector<NodeJob> jobs, Deadline deadline,
-                                             const SessionDone& done = {});
+                                             const Watch& watch = {});
 
 struct Job {
   std::size_t node = 0;
@@ -45,6 +53,7 @@ struct Job {
   std::string stdin_data;
   double timeout_s = 60;
   std::size_t max_output = std::size_t{16} << 20;
+  std::string doing = {};  ///< as Command::doing
 };
 
 struct Outcome {

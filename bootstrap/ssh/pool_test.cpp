@@ -4,7 +4,6 @@
 
 #include <thread>
 
-#include "bootstrap/ssh/exec.hpp"
 #include "bootstrap/ssh/sshd_fixture.hpp"
 
 namespace fabricgate::bootstrap {
@@ -245,6 +244,21 @@ TEST_F(Pool, PassedDeadlineLeavesEveryNodeWithATimeout) {
   }
 }
 
+TEST_F(Pool, LostConnectionSaysWhatWasBeingDoneAndNotTheScript) {
+  const std::string script = "true\nkill -9 $PPID\nsleep 5";
+  const auto lose = [&](const std::string& doing) {
+    return run_on_nodes(inventory, {Job{.argv = {"/bin/sh", "-c", script}, .doing = doing}}, Deadline::in_seconds(60));
+  };
+  const auto named = lose("uploading /opt/x");
+  ASSERT_TRUE(named);
+  EXPECT_EQ(cause((*named)[0]), "ssh.unreachable");
+  EXPECT_EQ((*named)[0].finding->found, "uploading /opt/x: connection lost before the command ended");
+  const auto plain = lose("");
+  ASSERT_TRUE(plain);
+  EXPECT_THAT(what((*plain)[0]), testing::Not(HasSubstr("PPID")));
+  EXPECT_THAT(what((*plain)[0]), HasSubstr("command `/bin/sh -c"));
+}
+
 TEST_F(Pool, JumpHostCarriesTheConnection) {
   inventory.ssh.jump = "root@127.0.0.1:" + std::to_string(port);
   const auto outcome = run({"/bin/sh", "-c", "echo there"});
@@ -257,21 +271,6 @@ TEST_F(Pool, JumpHostThatCannotBeReachedIsNamed) {
   const auto outcome = run({"true"});
   EXPECT_EQ(cause(outcome), "ssh.unreachable");
   EXPECT_THAT(what(outcome), HasSubstr("jump host"));
-}
-
-TEST(Sudo, StandsBeforeTheCommandOfAnyOtherUser) {
-  EXPECT_EQ(*command_line({.argv = {"ls", "a b"}}, "ops"), "env 'LC_ALL=C' sudo -n -- ls 'a b'");
-  EXPECT_EQ(*command_line({.argv = {"ls"}}, "root"), "ls");
-  EXPECT_EQ(*command_line({.argv = {"ls"}, .as_root = false}, "ops"), "ls");
-}
-
-TEST(Sudo, RefusalsAreTold) {
-  EXPECT_EQ(refusal_of_sudo({1, "", "sudo: a password is required\n"}), "sudo wants a password");
-  EXPECT_EQ(refusal_of_sudo({1, "", "sudo: sorry, you must have a tty to run sudo\n"}), "sudo wants a terminal");
-  EXPECT_EQ(refusal_of_sudo({1, "", "ops is not in the sudoers file.\n"}), "sudo does not allow this user");
-  EXPECT_EQ(refusal_of_sudo({127, "", "env: 'sudo': No such file or directory\n"}), "sudo is not installed");
-  EXPECT_EQ(refusal_of_sudo({1, "", "grep: x: No such file or directory\n"}), "");
-  EXPECT_EQ(refusal_of_sudo({0, "", "sudo: a password is required\n"}), "");
 }
 
 }  // namespace

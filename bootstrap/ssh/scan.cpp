@@ -47,14 +47,27 @@ bool advance(Look& look, ScannedKey& key, const Inventory& inventory, Deadline d
   return true;
 }
 
+/// A signal cuts the wait short, unless another thread took it.
 void wait(const std::vector<Look>& looks, Deadline deadline) {
   std::vector<pollfd> polled;
-  double sleep_s = std::min(1.0, deadline.left_s());
+  double sleep_s = std::min(0.2, deadline.left_s());
   for (const Look& look : looks) {
     polled.push_back(look.login->wants());
     sleep_s = std::min(sleep_s, polled.back().fd < 0 ? 0.02 : look.login->deadline().left_s());
   }
   ::poll(polled.data(), polled.size(), static_cast<int>(sleep_s * 1000) + 1);
+}
+
+/// Every node that has no answer: those looked at, and those from `next` on.
+void give_up(std::vector<ScannedKey>& keys, const std::vector<Look>& looks, std::size_t next,
+             const Inventory& inventory) {
+  const auto leave = [&](std::size_t at) {
+    keys[at].node = at;
+    keys[at].address = inventory.nodes[at].address;
+    keys[at].status = Error{ErrorKind::timeout, "ssh " + keys[at].address + ": interrupted", 0};
+  };
+  for (const Look& look : looks) leave(look.at);
+  for (; next < keys.size(); ++next) leave(next);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -74,12 +87,17 @@ std::string host_and_type(const std::string& line) {
 
 }  // namespace
 
-std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline) {
+std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline,
+                                       const std::function<bool()>& stop) {
   std::vector<ScannedKey> keys(inventory.nodes.size());
   std::vector<Look> looks;
   const std::size_t limit =
       inventory.ssh.jump.empty() ? static_cast<std::size_t>(std::max(1, inventory.ssh.window)) : 8;
   for (std::size_t next = 0; next < keys.size() || !looks.empty();) {
+    if (stop && stop()) {
+      give_up(keys, looks, next, inventory);
+      break;
+    }
     while (next < keys.size() && looks.size() < limit) {
       keys[next].node = next;
       keys[next].address = inventory.nodes[next].address;

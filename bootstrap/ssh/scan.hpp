@@ -1,5 +1,6 @@
 #pragma once
 /// Host keys as the nodes show them, for a person to compare; nothing is trusted by looking.
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +22,10 @@ struct ScannedKey {
   std::optional<Finding> finding;  ///< ssh.unreachable
 };
 
-/// One key per node (the type both sides prefer), in inventory order. Nothing is written.
-std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline);
+/// One key per node (the type both sides prefer), in inventory order. Nothing is written. When `stop` becomes true the
+/// nodes that have not answered end with kind timeout, "interrupted", and no finding.
+std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline,
+                                       const std::function<bool()>& stop = {});
 
 /// Adds the lines that are not in `path` yet, in one atomic replacement; makes the file (0600) when there is none.
 /// Returns how many were added. A line whose host and key type are there with another key is refused (kind denied): a

@@ -145,6 +145,22 @@ TEST_F(Transfer, NoiseOfLoginFilesDoesNotReachTheFiles) {
   EXPECT_EQ(*read_file(folder + "/local/a"), "content");
 }
 
+TEST_F(Transfer, StoppedScanSaysSoOfEveryNodeThatHasNoAnswer) {
+  const Listener silent;
+  inventory.ssh.port = silent.port;
+  inventory.ssh.window = 1;
+  inventory.nodes.resize(2, inventory.nodes[0]);
+  int looks = 0;
+  const auto keys = scan_host_keys(inventory, Deadline::in_seconds(600), [&] { return ++looks > 2; });
+  ASSERT_EQ(keys.size(), 2u);
+  for (const auto& key : keys) {
+    ASSERT_FALSE(key.status);
+    EXPECT_THAT(key.status.error().what, HasSubstr("interrupted"));
+    EXPECT_FALSE(key.finding);
+  }
+  EXPECT_EQ(keys[1].node, 1u);
+}
+
 TEST_F(Transfer, ScanShowsTheKeyAndAddsNothing) {
   ASSERT_TRUE(write_file_atomic(inventory.ssh.known_hosts, ""));
   const auto keys = scan_host_keys(inventory, Deadline::in_seconds(20));

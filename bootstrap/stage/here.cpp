@@ -8,12 +8,6 @@
 namespace fabricgate::bootstrap {
 namespace {
 
-/// How a conversation ended, as a session over SSH would tell it.
-struct Ended {
-  Status status;
-  std::optional<Finding> finding;
-};
-
 Ended converse_here(const Conversation& next, const std::string& node, Host& host, Deadline deadline) {
   const std::string user = ::geteuid() == 0 ? "root" : "";
   CommandResult last;
@@ -22,8 +16,8 @@ Ended converse_here(const Conversation& next, const std::string& node, Host& hos
                            command->input ? *command->input : "");
     if (!result) return {result.error(), std::nullopt};
     if (const std::string refusal = user == "root" ? "" : refusal_of_sudo(*result); !refusal.empty())
-      return {Error{ErrorKind::denied, refusal, 0}, make_finding("ssh.sudo_refused", {.host = node},
-                                                                 "sudo -n runs commands without a question", refusal)};
+      return {Error{ErrorKind::denied, refusal, 0},
+              make_finding("ssh.sudo_refused", {.host = node}, "sudo -n runs commands without a question", refusal)};
     if (command->sink) {
       if (auto taken = command->sink(result->out); !taken) return {taken, std::nullopt};
       result->out.clear();
@@ -48,7 +42,7 @@ Result<StageReport> stage_here(const Inventory& inventory, std::size_t node, con
   const auto next = [&](const CommandResult* previous) { return stage.next(previous); };
   const Ended ended = converse_here(next, own.name, host, deadline);
   own.elapsed_s = report.elapsed_s = unix_now_s() - start;
-  stage.conclude(ended.status, ended.finding);
+  stage.conclude(ended);
   own.clock_offset_s.reset();
   own.clock_error_s = 0;
   return report;

@@ -51,13 +51,17 @@ Result<pid_t> start(const std::string& line) {
   return pid;
 }
 
+void end(const Running& running) {
+  ::kill(-running.pid, SIGKILL);
+  ::waitpid(running.pid, nullptr, 0);
+}
+
 /// Nullopt while it runs.
 std::optional<std::optional<std::string>> look(const Running& running) {
   int status = 0;
   if (::waitpid(running.pid, &status, WNOHANG) == 0) {
     if (!running.deadline.passed()) return std::nullopt;
-    ::kill(-running.pid, SIGKILL);
-    ::waitpid(running.pid, &status, 0);
+    end(running);
     return std::optional<std::string>("hooks.busy did not end in time, so the node counts as busy");
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::optional<std::string>();
@@ -71,12 +75,16 @@ std::optional<std::optional<std::string>> look(const Running& running) {
 }  // namespace
 
 std::vector<std::optional<std::string>> ask_busy_hook(const Inventory& inventory, const std::vector<std::size_t>& nodes,
-                                                      Deadline deadline) {
+                                                      Deadline deadline, const std::function<bool()>& stop) {
   std::vector<std::optional<std::string>> busy(nodes.size());
   const auto hook = inventory.hooks.find("busy");
   if (hook == inventory.hooks.end()) return busy;
   std::vector<Running> running;
   for (std::size_t next = 0; next < nodes.size() || !running.empty();) {
+    if (stop && stop()) {
+      for (const Running& each : running) end(each);
+      return busy;
+    }
     for (; next < nodes.size() && running.size() < at_once; ++next) {
       const auto pid = start(line_of(hook->second, inventory.nodes[nodes[next]].name));
       if (pid)

@@ -1,6 +1,12 @@
 #include "bootstrap/stage/hooks.hpp"
 
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "results/file.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
@@ -41,6 +47,20 @@ TEST(BusyHook, HookThatFailsCountsAsBusy) {
 
 TEST(BusyHook, HookThatHangsCountsAsBusy) {
   for (const auto& busy : ask("sleep 300", 0.2)) EXPECT_THAT(*busy, HasSubstr("did not end in time"));
+}
+
+TEST(BusyHook, StopKillsWhatRunsAndAsksNoFurther) {
+  const std::string file = testing::TempDir() + "hook-" + std::to_string(::getpid());
+  const auto hook = "echo $$ > " + file + ".{node}; sleep 600";
+  const auto began = [&] {
+    return std::filesystem::exists(file + ".alpha") && std::filesystem::exists(file + ".beta");
+  };
+  (void)ask_busy_hook(with_hook(hook), {0, 1}, Deadline::in_seconds(600), began);
+  for (const char* node : {".alpha", ".beta"}) {
+    const int pid = std::atoi(read_file(file + node)->c_str());
+    EXPECT_TRUE(pid <= 0 || ::kill(pid, 0) != 0) << pid;
+    std::filesystem::remove(file + node);
+  }
 }
 
 TEST(BusyHook, MoreNodesThanRunAtOnceAreAllAsked) {

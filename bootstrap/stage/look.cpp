@@ -28,7 +28,8 @@ Command look_command(const Places& places, const std::string& agent_sha256, cons
                      std::string input) {
   return Command{.argv = {"/bin/sh", "-c", script, "look", places.agent, places.spare, places.rank, places.agent_link,
                           agent_sha256, nonce},
-                 .input = std::make_shared<const std::string>(std::move(input))};
+                 .input = std::make_shared<const std::string>(std::move(input)),
+                 .doing = "running " + places.agent};
 }
 
 std::optional<Look> parse_look(std::string_view text, std::string_view nonce) {

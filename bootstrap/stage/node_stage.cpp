@@ -43,37 +43,43 @@ NodeStage::NodeStage(const StagePlan& plan, NodeReport& report)
 
 std::optional<Command> NodeStage::next(const CommandResult* previous) {
   if (previous == nullptr) {
+    begun_ = true;
     report_.started_unix_s = unix_now_s();
     journal({{"event", "started"}, {"op", plan_.dry_run ? "plan" : "stage"}});
     return ask(plan_.dry_run ? AgentOp::plan : AgentOp::apply);
   }
+  auto command = after(*previous);
+  if (!command || phase_ == Phase::clean || !stopping()) return command;
+  interrupted_ = true;
+  return finish();
+}
+
+std::optional<Command> NodeStage::after(const CommandResult& previous) {
   switch (phase_) {
     case Phase::look:
     case Phase::facts_again:
-      return after_look(*previous);
+      return after_look(previous);
     case Phase::upload_agent: {
       const Upload sent{plan_.agent, plan_.agent_sha256, spare_ ? places_.spare : places_.agent, 0755};
-      if (auto finding = judge_upload(*previous, sent, report_.name)) {
-        add(*finding);
+      if (auto finding = judge_upload(previous, sent, report_.name)) {
+        (void)fault(*finding);
         return finish();
       }
       uploaded_agent_ = true;
       return ask(plan_.dry_run ? AgentOp::plan : AgentOp::apply);
     }
     case Phase::upload_rank:
-      if (auto finding = judge_upload(*previous, {plan_.rank, plan_.rank_sha256, places_.rank, 0755}, report_.name)) {
-        add(*finding);
-        deploy_.state = StepState::failed;
+      if (auto finding = judge_upload(previous, {plan_.rank, plan_.rank_sha256, places_.rank, 0755}, report_.name)) {
+        if (fault(*finding)) deploy_.state = StepState::failed;
         return finish();
       }
       look_.rank_sha256 = plan_.rank_sha256;
       return deploy();
     case Phase::link:
-      if (previous->exit_code != 0) {
-        add(make_finding("stage.step_failed", {.host = report_.name, .file = places_.agent_link},
-                         "link to " + places_.agent, tail(previous->err)));
+      if (previous.exit_code != 0 &&
+          fault(make_finding("stage.step_failed", {.host = report_.name, .file = places_.agent_link},
+                             "link to " + places_.agent, tail(previous.err))))
         deploy_.state = StepState::failed;
-      }
       look_.linked = true;
       return deploy();
     case Phase::clean:
@@ -97,11 +103,13 @@ std::optional<Command> NodeStage::ask(AgentOp op) {
   request.only_steps = plan_.options.only_steps;
   request.allow_busy = plan_.options.allow_busy;
   request.deadline_s = plan_.options.node_timeout_s;
+  request.watched = plan_.inputs_held;
   phase_ = op == AgentOp::facts ? Phase::facts_again : Phase::look;
   output_.clear();
   heard_unix_s_ = 0;
   asked_unix_s_ = unix_now_s();
   Command command = look_command(places_, plan_.agent_sha256, nonce_, frame_request(request));
+  command.hold_input = true;
   command.timeout_s = plan_.options.node_timeout_s + 15;  // the agent's own deadline comes first and says more
   command.sink = [this](std::string_view chunk) -> Status {
     if (output_.size() + chunk.size() > longest_answer)
@@ -188,7 +196,8 @@ std::optional<Command> NodeStage::deploy() {
     phase_ = Phase::link;
     return Command{.argv = {"/bin/sh", "-c", "mkdir -p \"${2%/*}\" && ln -sfn \"$1\" \"$2\"", "link", places_.agent,
                             places_.agent_link},
-                   .timeout_s = short_timeout_s};
+                   .timeout_s = short_timeout_s,
+                   .doing = "linking " + places_.agent_link};
   }
   if (packages_changed(report_.steps)) return ask(AgentOp::facts);
   return finish();
@@ -211,10 +220,17 @@ void NodeStage::add(Finding finding) {
   report_.findings.push_back(std::move(finding));
 }
 
+/// A failure while all must end is no fault of the node: false then.
+bool NodeStage::fault(Finding finding) {
+  if (stopping()) return interrupted_ = true, false;
+  add(std::move(finding));
+  return true;
+}
+
 void NodeStage::fail_agent(const std::string& found) {
   stopped_ = true;
-  add(make_finding("stage.agent_failed", {.host = report_.name, .file = spare_ ? places_.spare : places_.agent},
-                   "an answer of the agent", found));
+  (void)fault(make_finding("stage.agent_failed", {.host = report_.name, .file = spare_ ? places_.spare : places_.agent},
+                           "an answer of the agent", found));
 }
 
 void NodeStage::journal(const nlohmann::json& entry) const {
@@ -227,35 +243,49 @@ void NodeStage::journal(const nlohmann::json& entry) const {
                     line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), false);
 }
 
-void NodeStage::conclude(const Status& session, const std::optional<Finding>& finding) {
-  if (finding) add(*finding);
-  if (!session && !finding) {
-    if (phase_ == Phase::look || phase_ == Phase::facts_again)
-      fail_agent(session.error().what);
-    else if (phase_ != Phase::clean)
-      add(make_finding("stage.step_failed", {.host = report_.name}, "staging done", session.error().what));
-  }
-  report_.steps.push_back(deploy_);
-  const auto has = [&](StepState state) {
-    return std::any_of(report_.steps.begin(), report_.steps.end(),
-                       [&](const StepReport& step) { return step.state == state; });
-  };
+bool NodeStage::has(StepState state) const {
+  return std::any_of(report_.steps.begin(), report_.steps.end(),
+                     [&](const StepReport& step) { return step.state == state; });
+}
+
+/// A session that did not run to its end, or that was to end early, is a finding.
+void NodeStage::explain(const Ended& session) {
+  interrupted_ = interrupted_ || session.interrupted;
+  if (session.finding) add(*session.finding);
+  if (interrupted_)
+    return add(make_finding("launch.interrupted", {.host = report_.name}, "the node staged",
+                            !begun_          ? "interrupted before anything was done on this node"
+                            : !report_.facts ? "interrupted before its agent answered: it finishes the step it is in"
+                                             : "interrupted before everything was in place"));
+  if (session.status || session.finding) return;
+  if (phase_ == Phase::look || phase_ == Phase::facts_again)
+    fail_agent(session.status.error().what);
+  else if (phase_ != Phase::clean)
+    add(make_finding("stage.step_failed", {.host = report_.name}, "staging done", session.status.error().what));
+}
+
+NodeState NodeStage::state_after(const Ended& session) const {
   const Verdict verdict = worst(report_.findings);
+  const auto& finding = session.finding;
   const bool reached = !finding || finding->cause == "ssh.host_key_changed" || finding->cause == "ssh.sudo_refused";
-  if (!reached)
-    report_.state = NodeState::unreachable;
-  else if (verdict == Verdict::blocked || (has(StepState::blocked) && verdict != Verdict::fail))
-    report_.state = NodeState::blocked;
-  else if (!opens_gate(verdict) || !session || has(StepState::failed))
-    report_.state = NodeState::failed;
-  else
-    report_.state = has(StepState::applied)   ? NodeState::changed
-                    : has(StepState::planned) ? NodeState::planned
-                                              : NodeState::unchanged;
+  if (!reached) return NodeState::unreachable;
+  if (verdict == Verdict::blocked || (has(StepState::blocked) && verdict != Verdict::fail)) return NodeState::blocked;
+  if (interrupted_ && verdict != Verdict::fail && !has(StepState::failed)) return NodeState::interrupted;
+  if (!opens_gate(verdict) || !session.status || has(StepState::failed)) return NodeState::failed;
+  return has(StepState::applied)   ? NodeState::changed
+         : has(StepState::planned) ? NodeState::planned
+                                   : NodeState::unchanged;
+}
+
+void NodeStage::conclude(const Ended& session) {
+  explain(session);
+  report_.steps.push_back(deploy_);
+  report_.state = state_after(session);
+  const Verdict verdict = worst(report_.findings);
   for (const Finding& each : report_.findings)
     if (each.verdict == verdict && !opens_gate(verdict) && report_.reason.empty())
       report_.reason = each.cause + ": " + each.found;
-  if (report_.reason.empty() && !session) report_.reason = session.error().what;
+  if (report_.reason.empty() && !session.status) report_.reason = session.status.error().what;
   journal({{"event", "ended"}, {"state", to_string(report_.state)}, {"reason", report_.reason}});
 }
 

@@ -11,17 +11,25 @@
 
 namespace fabricgate::bootstrap {
 
+/// How the conversation with a node ended.
+struct Ended {
+  Status status = {};                   ///< why it did not run to its end
+  std::optional<Finding> finding = {};  ///< set when the node could not be reached, logged into, or was lost
+  bool interrupted = false;             ///< StageOptions::stop ended it, or it was not begun for that reason
+};
+
 class NodeStage {
  public:
   NodeStage(const StagePlan& plan, NodeReport& report);
 
   std::optional<Command> next(const CommandResult* previous);
   /// After the session: the report gets its state and reason.
-  void conclude(const Status& session, const std::optional<Finding>& finding);
+  void conclude(const Ended& session);
 
  private:
   enum class Phase { look, upload_agent, upload_rank, link, facts_again, clean, done };
 
+  std::optional<Command> after(const CommandResult& previous);
   std::optional<Command> ask(AgentOp op);
   std::optional<Command> after_look(const CommandResult& result);
   std::optional<Command> take_answer(const CommandResult& result);
@@ -31,9 +39,15 @@ class NodeStage {
                                 const std::string& path);
   void plan_deploy();
   bool refuse_busy();
+  bool stopping() const { return plan_.options.stop && plan_.options.stop(); }
+  void explain(const Ended& session);
+  NodeState state_after(const Ended& session) const;
   void add(Finding finding);
+  bool fault(Finding finding);
   void fail_agent(const std::string& found);
   void journal(const nlohmann::json& entry) const;
+
+  bool has(StepState state) const;
 
   const StagePlan& plan_;
   NodeReport& report_;
@@ -43,7 +57,7 @@ class NodeStage {
   std::string output_;
   double asked_unix_s_ = 0, heard_unix_s_ = 0;
   Look look_;
-  bool uploaded_agent_ = false, spare_ = false, stopped_ = false;
+  bool uploaded_agent_ = false, spare_ = false, stopped_ = false, interrupted_ = false, begun_ = false;
   StepReport deploy_;
 };
 

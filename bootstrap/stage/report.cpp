@@ -17,11 +17,12 @@ bool ready(NodeState state) {
   return state == NodeState::unchanged || state == NodeState::changed;
 }
 
-/// A plan or stage that will install packages, or a node without facts, says nothing about versions yet.
+/// A plan or stage that will install packages, an interrupted one, or a node without facts, says nothing about versions
+/// yet.
 bool tells_versions(const NodeReport& node) {
-  return node.facts && std::none_of(node.steps.begin(), node.steps.end(), [](const StepReport& step) {
-           return step.id == "packages" && step.state == StepState::planned;
-         });
+  return node.facts && node.state != NodeState::interrupted &&
+         std::none_of(node.steps.begin(), node.steps.end(),
+                      [](const StepReport& step) { return step.id == "packages" && step.state == StepState::planned; });
 }
 
 std::string version_of(const NodeReport& node, const std::string& what) {
@@ -67,8 +68,7 @@ json sample_of(const StageReport& report, const NodeReport& node) {
 
 std::string counts(const StageReport& report) {
   std::string line;
-  for (NodeState state : {NodeState::unchanged, NodeState::planned, NodeState::changed, NodeState::failed,
-                          NodeState::blocked, NodeState::unreachable}) {
+  for (NodeState state : node_states) {
     const auto count = std::count_if(report.nodes.begin(), report.nodes.end(),
                                      [&](const NodeReport& node) { return node.state == state; });
     if (count > 0) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", count, to_string(state));
@@ -92,6 +92,8 @@ const char* to_string(NodeState state) {
       return "blocked";
     case NodeState::unreachable:
       return "unreachable";
+    case NodeState::interrupted:
+      return "interrupted";
   }
   return "failed";
 }

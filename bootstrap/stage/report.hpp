@@ -10,8 +10,11 @@
 namespace fabricgate::bootstrap {
 
 /// failed, blocked, unreachable: see the reason. planned: plan found something to do. changed: done and looked at
-/// again.
-enum class NodeState { unchanged, planned, changed, failed, blocked, unreachable };
+/// again. interrupted: StageOptions::stop came before the node was done, or before it was begun.
+enum class NodeState { unchanged, planned, changed, failed, blocked, unreachable, interrupted };
+inline constexpr NodeState node_states[] = {NodeState::unchanged,  NodeState::planned, NodeState::changed,
+                                            NodeState::failed,     NodeState::blocked, NodeState::unreachable,
+                                            NodeState::interrupted};
 const char* to_string(NodeState state);
 
 struct NodeReport {

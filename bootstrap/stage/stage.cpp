@@ -32,7 +32,7 @@ std::vector<NodeReport*> free_nodes(const StagePlan& plan, std::vector<NodeRepor
   std::vector<std::size_t> nodes;
   for (const NodeReport& report : reports) nodes.push_back(report.node);
   std::vector<std::optional<std::string>> busy(nodes.size());
-  if (!plan.options.allow_busy) busy = ask_busy_hook(plan.inventory, nodes, deadline);
+  if (!plan.options.allow_busy) busy = ask_busy_hook(plan.inventory, nodes, deadline, plan.options.stop);
   std::vector<NodeReport*> free;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     NodeReport& report = reports[i];
@@ -64,19 +64,20 @@ Status talk(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline de
       free[i]->connect_s = outcome.connect_s;
       free[i]->elapsed_s = outcome.total_s;
       if (free[i]->started_unix_s == 0) free[i]->started_unix_s = unix_now_s() - outcome.total_s;
-      stages[i]->conclude(outcome.status, outcome.finding);
+      stages[i]->conclude({outcome.status, outcome.finding, outcome.interrupted});
       if (done) done(*free[i]);
     }
   };
-  const auto outcomes = converse(plan.inventory, std::move(jobs), deadline, ended);
+  const auto outcomes = converse(plan.inventory, std::move(jobs), deadline, {ended, plan.options.stop});
   return outcomes ? Status{} : Status(outcomes.error());
 }
 
 Result<StageReport> work(const Inventory& inventory, const std::vector<std::size_t>& nodes, const StageOptions& options,
                          bool dry_run, Deadline deadline, const NodeDone& done) {
   const double start = unix_now_s();
-  const auto plan = make_stage_plan(inventory, options, dry_run);
+  auto plan = make_stage_plan(inventory, options, dry_run);
   if (!plan) return plan.error();
+  plan->inputs_held = true;
   StageReport report{.dry_run = dry_run,
                      .agent_sha256 = plan->agent_sha256,
                      .rank_sha256 = plan->rank_sha256,

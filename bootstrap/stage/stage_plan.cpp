@@ -21,7 +21,7 @@ Status load(const std::string& path, const char* what, std::shared_ptr<const std
 }  // namespace
 
 Result<StagePlan> make_stage_plan(const Inventory& inventory, const StageOptions& options, bool dry_run) {
-  StagePlan plan{inventory, options, dry_run, nullptr, nullptr, "", ""};
+  StagePlan plan{inventory, options, dry_run, nullptr, nullptr, "", "", false};
   if (auto status = load(options.agent_path, "fabricgate-agent", plan.agent, plan.agent_sha256); !status)
     return status.error();
   if (!options.rank_path.empty())

@@ -1,5 +1,6 @@
 #pragma once
 /// What is the same for all nodes of one stage: what was asked for, and the programs that are put on nodes.
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,10 @@ struct StageOptions {
   bool allow_busy = false;               ///< go on where GPU processes, mounts over rails or the busy hook say "in use"
   double node_timeout_s = 900;           ///< the agent's deadline on one node
   int share_index = 0, share_count = 1;  ///< of K processes that divide the nodes: every K-th from share_index
+  /// True, and from then on always true, when all must end within about two seconds. No node is begun any more, an
+  /// agent at work finishes its step and begins no other, files half sent are removed; the next stage goes on. Heard of
+  /// by stages over SSH alone.
+  std::function<bool()> stop = {};
 };
 
 struct StagePlan {
@@ -26,6 +31,7 @@ struct StagePlan {
   bool dry_run = false;
   std::shared_ptr<const std::string> agent, rank;  ///< contents; rank null: not deployed
   std::string agent_sha256, rank_sha256;
+  bool inputs_held = false;  ///< whoever carries the commands heeds Command::hold_input
 };
 
 /// Reads the programs and makes the folder of the journals. The arguments must outlive the plan. Errors: a program that

@@ -154,6 +154,62 @@ TEST_F(Stage, JournalTellsHowTheNodeEnded) {
   EXPECT_THAT(*journal, HasSubstr("\"state\":\"changed\""));
 }
 
+TEST_F(Stage, StopWhileTheAgentWorksLeavesEveryNodeInterruptedAndTheNextRunGoesOn) {
+  inventory.nodes.resize(2, inventory.nodes[0]);
+  inventory.nodes[1].name = "beta";
+  inventory.ssh.window = 1;
+  const std::string agent = options.agent_path, mark = folder + "/mark";
+  options.agent_path = folder + "/agent";
+  const std::string slow = "#!/bin/sh\ntouch " + mark + "\ncat > /dev/null\nsleep 600\n";
+  ASSERT_TRUE(write_file_atomic(options.agent_path, slow, 0755));
+  options.stop = [&] { return fs::exists(mark); };
+  const auto report = stage();
+  ASSERT_THAT(states(report), ElementsAre(NodeState::interrupted, NodeState::interrupted)) << to_text(report);
+  EXPECT_EQ(cause(report.nodes[0]), "launch.interrupted");
+  EXPECT_THAT(report.nodes[0].reason, HasSubstr("finishes the step it is in"));
+  EXPECT_THAT(report.nodes[1].reason, HasSubstr("before anything was done"));
+  const auto records = stage_records(report, {});
+  ASSERT_EQ(records.size(), 2u);
+  for (const Record& record : records) EXPECT_EQ(record.verdict, Verdict::inconclusive);
+  options.agent_path = agent;
+  options.stop = {};
+  inventory.nodes.resize(1);
+  EXPECT_THAT(states(stage()), ElementsAre(NodeState::changed));
+}
+
+TEST_F(Stage, StopDuringAnUploadLeavesNoPartOfTheFile) {
+  const std::string bin = folder + "/opt/bin";
+  ASSERT_TRUE(write_file_atomic(options.rank_path, std::string(std::size_t{200} << 20, 'x'), 0755));
+  bool stopped = false;
+  options.stop = [&] { return stopped = stopped || (fs::exists(bin) && !fs::is_empty(bin)); };
+  const auto report = stage();
+  ASSERT_THAT(states(report), ElementsAre(NodeState::interrupted)) << to_text(report);
+  EXPECT_EQ(report.nodes[0].findings.size(), 1u);
+  for (int i = 0; i < 500 && !fs::is_empty(bin); ++i) ::usleep(20000);  // the node's shell removes it
+  EXPECT_TRUE(fs::is_empty(bin));
+}
+
+TEST_F(Stage, InterruptedPlanRemovesItsSpareAgent) {
+  const auto before = spares();
+  bool stopped = false;
+  options.stop = [&] { return stopped = stopped || spares() != before; };
+  const auto report = plan();
+  EXPECT_THAT(states(report), ElementsAre(NodeState::interrupted)) << to_text(report);
+  EXPECT_EQ(spares(), before);
+}
+
+TEST_F(Stage, AFailureBeforeTheStopIsStillAFailure) {
+  trust("other");
+  inventory.nodes.resize(2, inventory.nodes[0]);
+  inventory.nodes[1].name = "beta";
+  inventory.ssh.window = 1;
+  bool ended = false;
+  options.stop = [&] { return ended; };
+  const auto report = finish(
+      stage_nodes(inventory, all(), options, Deadline::in_seconds(60), [&](const NodeReport&) { ended = true; }));
+  EXPECT_THAT(states(report), ElementsAre(NodeState::blocked, NodeState::interrupted)) << to_text(report);
+}
+
 TEST_F(Stage, MissingLocalProgramStopsBeforeAnyConnection) {
   options.agent_path = folder + "/nothing";
   const auto report = stage_nodes(inventory, all(), options, Deadline::in_seconds(60));

@@ -95,6 +95,8 @@ Result<CommandResult> run_unlocked(StepContext& context, const PackageManager& m
       return blame(context, "stage.package_lock",
                    "the package manager free within " + std::to_string(static_cast<int>(context.lock_wait_s)) + " s",
                    "held by process " + holder);
+    if (context.stop && context.stop())
+      return Error{ErrorKind::timeout, "told to end while process " + holder + " holds the package manager", 0};
     std::this_thread::sleep_for(std::chrono::duration<double>(std::min(poll_s, wait.left_s())));
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 /// One thing about a node: look, say what would be typed, do it, look again. Steps run inside the agent on the node.
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct StepContext {
   Deadline deadline;
   std::vector<Finding> findings = {};  ///< filled by `apply` when it fails for a reason of the catalogue
   double lock_wait_s = 120;            ///< for a package manager's lock held by another process
+  std::function<bool()> stop = {};     ///< true when nobody wants the step any more: looked at in long waits
 };
 
 /// A value, not a class; registered by one line in steps.cpp. `observe` returns what is now (JSON, kept in the

@@ -10,9 +10,6 @@ using bootstrap::NodeState;
 using bootstrap::StepState;
 using nlohmann::json;
 
-constexpr NodeState states[] = {NodeState::unchanged, NodeState::planned, NodeState::changed,
-                                NodeState::failed,    NodeState::blocked, NodeState::unreachable};
-
 constexpr StepState step_states[] = {StepState::unchanged, StepState::planned, StepState::applied, StepState::failed,
                                      StepState::blocked};
 
@@ -47,7 +44,7 @@ NodeReport node_from_json(const json& in) {
   node.node = in.at("node").get<std::size_t>();
   node.name = in.at("name").get<std::string>();
   const std::string state = in.at("state").get<std::string>();
-  for (const NodeState each : states)
+  for (const NodeState each : bootstrap::node_states)
     if (state == bootstrap::to_string(each)) node.state = each;
   node.reason = in.at("reason").get<std::string>();
   node.commands = in.at("commands").get<std::vector<std::string>>();
@@ -103,7 +100,8 @@ ExitCode exit_code_of(const bootstrap::StageReport& report) {
   for (const NodeReport& node : report.nodes) {
     if (node.state == NodeState::planned) continue;  // what is to be done is no fault
     const bool ready = node.state == NodeState::unchanged || node.state == NodeState::changed;
-    verdict = worse(verdict, ready ? worst(node.findings) : Verdict::fail);
+    const Verdict shut = node.state == NodeState::interrupted ? Verdict::inconclusive : Verdict::fail;
+    verdict = worse(verdict, ready ? worst(node.findings) : shut);
   }
   return report.nodes.empty() ? ExitCode::inconclusive : exit_code(verdict);
 }

@@ -20,7 +20,7 @@ struct Shares {
 };
 Shares join_shares(const std::vector<std::optional<std::string>>& texts, bool dry_run);
 
-/// Exit code: a node that failed, is blocked or was not reached 1; else the worst finding of a node that is called
+/// Exit code: a node that failed, is blocked or was not reached 1; else an interrupted one 2; else the worst finding of a node that is called
 /// ready; a plan with something to do 0.
 ExitCode exit_code_of(const bootstrap::StageReport& report);
 

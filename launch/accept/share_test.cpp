@@ -69,6 +69,16 @@ TEST(Share, APlanWithSomethingToDoExitsZeroAndAnUnreachableNodeOne) {
   EXPECT_EQ(exit_code_of(report), ExitCode::not_ready);
 }
 
+TEST(Share, InterruptedIsInconclusiveUnlessSomethingFailed) {
+  NodeReport left = node(1, NodeState::interrupted);
+  left.findings = {make_finding("launch.interrupted", {.host = "gpu1"}, "a", "b")};
+  auto joined = join_shares({to_text({node(0, NodeState::changed), left})}, false);
+  EXPECT_EQ(joined.report.nodes[1].state, NodeState::interrupted);
+  EXPECT_EQ(exit_code_of(joined.report), ExitCode::inconclusive);
+  joined.report.nodes.push_back(node(2, NodeState::failed));
+  EXPECT_EQ(exit_code_of(joined.report), ExitCode::not_ready);
+}
+
 TEST(Share, NoNodesIsInconclusive) {
   EXPECT_EQ(exit_code_of({}), ExitCode::inconclusive);
 }

@@ -11,6 +11,7 @@
 #include "inventory/show.hpp"
 #include "launch/commands/command.hpp"
 #include "launch/commands/options.hpp"
+#include "launch/interrupt.hpp"
 #include "launch/programs.hpp"
 #include "results/file.hpp"
 #include "results/host_range.hpp"
@@ -20,6 +21,7 @@ namespace fabricgate::launch {
 namespace {
 
 constexpr int usage = static_cast<int>(ExitCode::usage);
+constexpr int inconclusive = static_cast<int>(ExitCode::inconclusive);
 constexpr int not_ready = static_cast<int>(ExitCode::not_ready);
 constexpr double contact_s = 300;
 
@@ -96,7 +98,7 @@ Result<bootstrap::StageReport> ask_facts(const Inventory& inventory, const std::
   for (const std::string& name : names) ranges += (ranges.empty() ? "" : ",") + name;
   const auto nodes = bootstrap::select_nodes(inventory, ranges);
   if (!nodes) return nodes.error();
-  return bootstrap::plan_nodes(inventory, *nodes, {.agent_path = *agent, .allow_busy = true},
+  return bootstrap::plan_nodes(inventory, *nodes, {.agent_path = *agent, .allow_busy = true, .stop = interrupted},
                                Deadline::in_seconds(contact_s));
 }
 
@@ -132,12 +134,12 @@ int learn(const Inventory& inventory, const Options& options) {
     log::error(fmt::format("{}: no facts: {}", node.name, node.reason));
     ++silent;
   }
-  if (!reference) return not_ready;
+  if (!reference) return interrupted() ? inconclusive : not_ready;
   const std::string text = fmt::format("# learned from {}\n", reference->name) +
                            learn_class(*reference->facts, inventory.management, options.name) +
                            differences_text(report->nodes, *reference);
   const int code = put(text, options.output);
-  return code != 0 ? code : silent > 0 ? not_ready : 0;
+  return code != 0 ? code : interrupted() ? inconclusive : silent > 0 ? not_ready : 0;
 }
 
 int add_keys(const Inventory& inventory, const std::vector<std::string>& lines) {
@@ -152,7 +154,7 @@ int add_keys(const Inventory& inventory, const std::vector<std::string>& lines) 
 int scan_keys(const Inventory& inventory, const Options& options) {
   std::vector<std::string> lines;
   bool all = true;
-  for (const auto& key : bootstrap::scan_host_keys(inventory, Deadline::in_seconds(contact_s))) {
+  for (const auto& key : bootstrap::scan_host_keys(inventory, Deadline::in_seconds(contact_s), interrupted)) {
     const std::string& name = inventory.nodes[key.node].name;
     if (!key.status) {
       all = false;
@@ -163,6 +165,10 @@ int scan_keys(const Inventory& inventory, const Options& options) {
     lines.push_back(key.known_hosts_line);
   }
   std::fflush(stdout);
+  if (interrupted()) {
+    fmt::print(stderr, "interrupted; nothing was written\n");
+    return inconclusive;
+  }
   if (!options.add) {
     fmt::print(stderr,
                "nothing was written; compare the fingerprints with the machines' own, then run again with --add\n");

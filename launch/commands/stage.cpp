@@ -51,7 +51,8 @@ Result<bootstrap::StageOptions> stage_options(const Options& options) {
   return bootstrap::StageOptions{.agent_path = std::move(*agent),
                                  .rank_path = std::move(*rank),
                                  .only_steps = options.steps,
-                                 .allow_busy = options.allow_busy};
+                                 .allow_busy = options.allow_busy,
+                                 .stop = interrupted};
 }
 
 /// The records of this process's nodes, beside their journals.

@@ -79,6 +79,7 @@ void Pipeline::stage() {
   if (!agent || !rank) return hosts_.clear();
   bootstrap::StageOptions options{.agent_path = *agent, .rank_path = *rank, .run = setup_.job.identity.run, .run_folder = folder_.path()};
   options.allow_busy = setup_.job.options.allow_busy;
+  options.stop = interrupted;
   const int total = static_cast<int>(hosts_.size());
   int done = 0;
   progress_.show({.tier = "stage", .done = 0, .total = total});

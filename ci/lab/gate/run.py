@@ -3,6 +3,8 @@
 
     run.py --program FABRICGATE --row ID          one fault: lab up, break, gate, compare, lab down
     run.py --program FABRICGATE --clean SEED      a lab without fault: READY, exit 0, nothing that warns of a fault
+    run.py --program FABRICGATE --interrupt SEED  Ctrl-C while stage, then gate, is staging: exit 2, a reason for every node,
+                                                  and the next stage finishes
     run.py --program FABRICGATE --list            the ids of faults.tsv
 
 The lab lives in a folder of its own under $FABRICGATE_LABS (default: the build's folder). Exit 0: as expected; 1: not.
@@ -13,6 +15,7 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -129,23 +132,63 @@ def run_gate(arguments, lab, breaks):
     return done.returncode, json.loads((runs / "latest" / "summary.json").read_text())
 
 
+def interrupted(arguments, lab, command):
+    """Ctrl-C once staging of a node has begun, one node at a time, so that others are not begun: problems found."""
+    runs = lab.folder / f"runs-{command}"
+    process = subprocess.Popen([arguments.program, command, str(lab.folder / "inventory.yaml"), "--runs", str(runs)])
+    deadline = time.monotonic() + 60
+    while not any(path.stat().st_size for path in runs.glob("*/journal/*.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    code = process.wait(timeout=30)
+    print(f"{command}: exit {code} {time.monotonic() - began:.1f} s after the interrupt")
+    problems = [] if code == 2 else [f"{command}: exit code {code}, expected 2"]
+    name = "stage-0.jsonl" if command == "stage" else "records.jsonl"
+    records = [json.loads(line) for path in runs.glob(f"[!l]*/{name}") for line in path.read_text().splitlines()]
+    staged = {host: record for record in records if record["tier"] == "stage" for host in record["hosts"]}
+    for node in lab.nodes:
+        if node not in staged or not staged[node].get("reason") and staged[node]["verdict"] != "pass":
+            problems.append(f"{command}: {node} has no state with a reason: {staged.get(node)}")
+    last = staged.get(lab.nodes[-1], {}).get("reason", "")
+    if "interrupted before anything was done" not in last:
+        problems.append(f"{command}: the last node was not left alone: {last}")
+    return problems
+
+
+def check_interrupts(arguments, lab):
+    inventory = lab.folder / "inventory.yaml"
+    inventory.write_text(inventory.read_text().replace("\nssh:\n", "\nssh:\n  window: 1\n"))
+    problems = interrupted(arguments, lab, "stage") + interrupted(arguments, lab, "gate")
+    for attempt, wanted in (("the next stage", " changed"), ("the one after", "nothing to do")):
+        done = subprocess.run([arguments.program, "stage", str(inventory), "--runs", str(lab.folder / "runs")],
+                              timeout=300, stdout=subprocess.PIPE, text=True)
+        if done.returncode != 0 or wanted not in done.stdout:
+            problems.append(f"{attempt}: exit {done.returncode}, expected 0 and '{wanted}':\n{done.stdout}")
+    return problems
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--row")
     parser.add_argument("--clean")
+    parser.add_argument("--interrupt")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     if arguments.list:
         print("\n".join(rows()))
         return
     row = rows()[arguments.row] if arguments.row else {
-        "up": f"--seed {arguments.clean}", "break": "-", "exit": {0}, "findings": "-"}
+        "up": f"--seed {arguments.clean or arguments.interrupt}", "break": "-", "exit": {0}, "findings": "-"}
     base = os.environ.get("FABRICGATE_LABS") or tempfile.gettempdir()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-", dir=base))
     with Lab(folder, row["up"].split()) as lab:
-        code, summary = run_gate(arguments, lab, row["break"])
-        problems = compare(lab, row, code, summary)
+        if arguments.interrupt:
+            problems = check_interrupts(arguments, lab)
+        else:
+            code, summary = run_gate(arguments, lab, row["break"])
+            problems = compare(lab, row, code, summary)
     for problem in problems:
         print("not as expected:", problem)
     sys.exit(1 if problems else 0)
