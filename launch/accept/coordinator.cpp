@@ -164,8 +164,16 @@ bool Coordinator::call_the_roll(int local_rank) {
   if (go_on && !roster.absent.empty()) log::warn("no process for " + fold_hosts(roster.absent) + ", the others go on");
   for (const std::string& host : status_.missing) find("launch.rank_silent", host, "a process on this node", "none arrived");
   for (const Finding& finding : status_.findings) log::error(finding.cause + " " + finding.subject.host + ": " + finding.found);
-  ask("roster", {{"hosts", host_of_rank_}}, 10);
+  tell_roster();
   return status_.missing.empty() && !hosts_.empty();
+}
+
+/// Ranks act as long as their host is in.
+void Coordinator::tell_roster() {
+  std::vector<std::string> acting = host_of_rank_;
+  for (std::string& host : acting)
+    if (std::find(hosts_.begin(), hosts_.end(), host) == hosts_.end()) host.clear();
+  ask("roster", {{"hosts", acting}}, 10);
 }
 
 std::string Coordinator::record_lines() const {
@@ -183,13 +191,16 @@ void Coordinator::drop_failed(Tier tier) {
 
 void Coordinator::run_tier(Tier tier) {
   status_.tier = tier;
+  const auto before = hosts_.size();
   if (tier == Tier::stage) run_stage_tier(*this);
   if (tier == Tier::host) run_host_tier(*this);
   if (tier == Tier::link) run_link_tier(*this);
   if (tier == Tier::pair) run_pair_tier(*this);
   if (tier == Tier::collective) run_collective_tier(*this);
   progress_.finish();
-  if (setup_.job.tiers.size() > 1) drop_failed(tier);
+  if (setup_.job.tiers.size() < 2 || over()) return;
+  drop_failed(tier);
+  if (hosts_.size() < before) tell_roster();
 }
 
 /// The last order: nobody does anything for it, everybody confirms.
@@ -207,9 +218,9 @@ void Coordinator::end_all_ranks() {
 JobStatus Coordinator::run(int local_rank) {
   if (call_the_roll(local_rank)) {
     for (Tier tier : setup_.job.tiers)
-      if (!over()) run_tier(tier);
+      if (!over() && !hosts_.empty()) run_tier(tier);
     const bool last = !setup_.job.tiers.empty() && setup_.job.tiers.back() == Tier::collective;
-    if (last && !over()) run_counters(*this);
+    if (last && !over() && !hosts_.empty()) run_counters(*this);
   }
   if (interrupted())
     status_.state = "interrupted";

@@ -61,6 +61,7 @@ class Coordinator {
   void note_missing(std::size_t rank, const std::string& during);
   void run_tier(Tier tier);
   void drop_failed(Tier tier);
+  void tell_roster();
   void end_all_ranks();
 
   const Setup& setup_;

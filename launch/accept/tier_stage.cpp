@@ -5,6 +5,7 @@
 #include "launch/accept/coordinator.hpp"
 #include "launch/accept/share.hpp"
 #include "launch/gate/report.hpp"
+#include "launch/interrupt.hpp"
 #include "results/file.hpp"
 #include "results/log.hpp"
 
@@ -86,7 +87,8 @@ void ask_busy_hook_here(Coordinator& c, Tier tier) {
   const std::vector<std::string> hosts = c.hosts();
   std::vector<std::size_t> nodes;
   for (const std::string& host : hosts) nodes.push_back(*setup.inventory.find(host));
-  const auto busy = bootstrap::ask_busy_hook(setup.inventory, nodes, Deadline::in_seconds(std::min(hooks_s, c.left_s())));
+  const auto busy = bootstrap::ask_busy_hook(setup.inventory, nodes, Deadline::in_seconds(std::min(hooks_s, c.left_s())),
+                                             interrupted);
   for (std::size_t i = 0; i < hosts.size(); ++i)
     if (busy[i]) refuse_busy(c, tier, hosts[i], *busy[i]);
 }
