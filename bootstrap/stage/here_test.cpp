@@ -47,8 +47,8 @@ class StageHere : public testing::Test {
   static void answer_with(FakeHost& host, const Facts& facts) {
     host.on_run = [facts](const std::vector<std::string>& words) -> std::optional<CommandResult> {
       if (words.size() < 4 || words[3] != "look") return CommandResult{1, "", "not expected"};
-      return CommandResult{0, "\n" + words.back() + " look none no 1.0\n" + frame_answer({.facts = facts}, words.back()),
-                           ""};
+      return CommandResult{
+          0, "\n" + words.back() + " look none no 1.0\n" + frame_answer({.facts = facts}, words.back()), ""};
     };
   }
 
@@ -79,7 +79,8 @@ TEST_F(StageHere, ItsRecordAndJournalAreThoseOfAStageOverSsh) {
   EXPECT_EQ(records[0].check, "stage.node");
   EXPECT_EQ(records[0].sample.at("state"), "ready");
   EXPECT_EQ(records[0].sample.at("changed"), true);
-  EXPECT_EQ(records[0].sample.at("steps").dump(), R"([{"id":"modules","state":"unchanged"},{"id":"deploy","state":"done"}])");
+  EXPECT_EQ(records[0].sample.at("steps").dump(),
+            R"([{"id":"modules","state":"unchanged"},{"id":"deploy","state":"done"}])");
   EXPECT_TRUE(records[0].sample.at("clock_offset_s").is_null()) << "a clock tells nothing about itself";
   EXPECT_THAT(*read_file(folder + "/run/journal/alpha.jsonl"), HasSubstr("\"state\":\"changed\""));
 }

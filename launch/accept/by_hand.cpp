@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "launch/accept/accept.hpp"
 #include "launch/gate/report.hpp"
 #include "launch/gate/run_folder.hpp"
@@ -67,7 +65,8 @@ Result<Setup> shared_setup(Meeting& meeting, const ByHand& options) {
   auto shared = meeting.rendezvous->broadcast(job_text ? *job_text : "", Deadline::in_seconds(60));
   if (!job_text) return job_text.error();
   if (!shared) return shared.error();
-  if (shared->empty()) return Error{ErrorKind::parse, "inventory " + options.inventory + " cannot be used; rank 0 says why", 0};
+  if (shared->empty())
+    return Error{ErrorKind::parse, "inventory " + options.inventory + " cannot be used; rank 0 says why", 0};
   auto job = job_from_text(*shared);
   if (!job) return job.error();
   return make_setup(std::move(*job));
@@ -95,7 +94,8 @@ Status keep_records(const RunFolder& folder, const Setup& setup, const JobStatus
   if (auto copied = copy_file(spool, folder.file("spools/head/" + name)); !copied) return copied;
   for (const Finding& finding : status.findings)
     if (!finding.subject.host.empty())
-      if (auto added = folder.add(statement(setup, status.tier, finding.subject.host, finding, 1)); !added) return added;
+      if (auto added = folder.add(statement(setup, status.tier, finding.subject.host, finding, 1)); !added)
+        return added;
   return {};
 }
 
@@ -103,7 +103,8 @@ Status keep_records(const RunFolder& folder, const Setup& setup, const JobStatus
 int conclude(const ByHand& options, const Setup& setup, const JobStatus& status) {
   auto folder = RunFolder::create(options.runs, setup);
   if (!folder) return fail(folder.error(), inconclusive);
-  if (auto kept = keep_records(*folder, setup, status); !kept) return fail(kept.error().with("run folder"), inconclusive);
+  if (auto kept = keep_records(*folder, setup, status); !kept)
+    return fail(kept.error().with("run folder"), inconclusive);
   if (options.stage)
     if (auto kept = keep_stage(*folder, setup); !kept) log::error(kept.error().with("run folder").what);
   point_latest(options.runs, setup.job.identity.run);

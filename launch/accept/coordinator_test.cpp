@@ -1,5 +1,5 @@
-// Jobs of two ranks as threads of this process. Both are on one machine, so neither node passes: the tests are about who
-// is asked, who leaves and what is kept.
+// Jobs of two ranks as threads of this process. Both are on one machine, so neither node passes: the tests are about
+// who is asked, who leaves and what is kept.
 #include "launch/accept/coordinator.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,9 @@ namespace fs = std::filesystem;
 
 std::string inventory_text(const std::string& folder) {
   return "schema: 1\ncluster: { name: test, management_cidr: 127.0.0.0/8 }\n"
-         "launcher: { install_dir: " + folder + "/opt, spool_dir: " + folder + "/spool }\n"
+         "launcher: { install_dir: " +
+         folder + "/opt, spool_dir: " + folder +
+         "/spool }\n"
          "classes:\n  plain:\n    emulated: true\n    gpus: 0\n    slots: 1\n    rails:\n"
          "      - { netdev: x0, link_layer: ethernet, rate_gbps: 1, mtu: 1500, cidr: 10.255.254.0/24 }\n"
          "nodes:\n"

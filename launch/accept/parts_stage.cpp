@@ -26,7 +26,8 @@ StageReport not_begun(const Work& work, const std::string& expected, const Error
 StageReport stage(const Work& work, Deadline deadline) {
   const std::string& install_dir = work.setup.inventory.launcher.install_dir;
   const auto agent = node_program("fabricgate-agent", install_dir);
-  if (!agent) return not_begun(work, "fabricgate-agent beside this program or in " + install_dir + "/bin", agent.error());
+  if (!agent)
+    return not_begun(work, "fabricgate-agent beside this program or in " + install_dir + "/bin", agent.error());
   const auto rank = local_program("fabricgate-rank");  // where it is not, the deployed one stays as it is
   const bootstrap::StageOptions options{.agent_path = *agent,
                                         .rank_path = rank ? *rank : "",

@@ -1,5 +1,5 @@
-// Staging inside a job: every rank stages its own node, rank 0 compares them and keeps the records that a stage over SSH
-// would have made.
+// Staging inside a job: every rank stages its own node, rank 0 compares them and keeps the records that a stage over
+// SSH would have made.
 #include "bootstrap/stage/hooks.hpp"
 #include "bootstrap/stage/report.hpp"
 #include "launch/accept/coordinator.hpp"
@@ -48,12 +48,15 @@ Answers read_answers(const Coordinator& c, const std::vector<std::optional<Reply
 /// A node that was staged by another agent than rank 0's is in another state than it says.
 void compare_agents(const Answers& answers, std::vector<NodeReport>& nodes) {
   if (nodes.empty()) return;
-  const auto agent_of = [&](const NodeReport& node) { return answers.programs.at(node.name).value("agent_sha256", ""); };
+  const auto agent_of = [&](const NodeReport& node) {
+    return answers.programs.at(node.name).value("agent_sha256", "");
+  };
   const std::string expected = agent_of(nodes.front());
   for (NodeReport& node : nodes) {
     const std::string found = agent_of(node);
     if (found == expected || found.empty()) continue;
-    node.findings.push_back(make_finding("launch.program_differs", {.host = node.name}, "fabricgate-agent " + expected, found));
+    node.findings.push_back(
+        make_finding("launch.program_differs", {.host = node.name}, "fabricgate-agent " + expected, found));
     node.state = NodeState::failed;
     node.reason = "launch.program_differs: fabricgate-agent " + found;
   }
@@ -72,7 +75,9 @@ void keep_records(Coordinator& c, const Answers& answers, bootstrap::StageReport
 
 }  // namespace
 
-double stage_limit_s() { return node_s + beyond_agent_s; }
+double stage_limit_s() {
+  return node_s + beyond_agent_s;
+}
 
 void refuse_busy(Coordinator& c, Tier tier, const std::string& host, const std::string& why) {
   const Finding finding = make_finding("stage.node_busy", {.host = host}, "a node nobody uses", why);
@@ -87,8 +92,8 @@ void ask_busy_hook_here(Coordinator& c, Tier tier) {
   const std::vector<std::string> hosts = c.hosts();
   std::vector<std::size_t> nodes;
   for (const std::string& host : hosts) nodes.push_back(*setup.inventory.find(host));
-  const auto busy = bootstrap::ask_busy_hook(setup.inventory, nodes, Deadline::in_seconds(std::min(hooks_s, c.left_s())),
-                                             interrupted);
+  const auto busy = bootstrap::ask_busy_hook(setup.inventory, nodes,
+                                             Deadline::in_seconds(std::min(hooks_s, c.left_s())), interrupted);
   for (std::size_t i = 0; i < hosts.size(); ++i)
     if (busy[i]) refuse_busy(c, tier, hosts[i], *busy[i]);
 }
