@@ -8,7 +8,6 @@
 namespace fabricgate::fabric {
 namespace {
 
-constexpr float lossy_share = 0.01F;  // of segments sent again
 constexpr double few_contradictions = 0.05;
 
 double median(std::vector<float> values) {
@@ -50,6 +49,7 @@ void absorb(Culprit& into, const Culprit& more) {
   into.contradicted += more.contradicted;
   into.confidence = std::min(into.confidence, more.confidence);
   if (more.share >= 0) into.share = into.share < 0 ? more.share : std::min(into.share, more.share);
+  into.loss = std::max(into.loss, more.loss);
   if (into.effect != more.effect && more.effect == Effect::unreachable) into.effect = more.effect;
 }
 
@@ -211,8 +211,8 @@ void describe(Culprit& culprit, const PathTable& table) {
   const Tally counts = tally(culprit, table);
   const std::size_t all = culprit.evidence.size();
   culprit.share = median(counts.share);
+  culprit.loss = median(counts.loss);
   if (culprit.effect != Effect::slow || all == 0) return;
-  const double loss = median(counts.loss);
   const bool contradicted = culprit.contradicted > few_contradictions * static_cast<double>(all);
   if (2 * counts.mtu > all) {
     culprit.effect = Effect::mtu;
@@ -220,7 +220,7 @@ void describe(Culprit& culprit, const PathTable& table) {
     culprit.effect = Effect::unstable;
   } else if (2 * counts.unreachable > all) {
     culprit.effect = Effect::unreachable;
-  } else if (loss >= lossy_share) {
+  } else if (culprit.loss > table.loss_ceiling()) {
     culprit.effect = Effect::loss;
   }
   if (contradicted) culprit.confidence = std::min(culprit.confidence, 0.4);

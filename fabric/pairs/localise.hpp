@@ -23,7 +23,7 @@ struct PathResult {
   PathClass result = PathClass::unmeasured;
   PairMode mode = PairMode::together;
   float share = -1;  ///< measured bytes/s over the expected, -1 unknown
-  float loss = -1;   ///< share of segments sent again, -1 unknown
+  float loss = -1;   ///< share of frames lost, -1 unknown
 };
 
 /// Answers to "who has the address of (to, to_rail)?" asked on (from, from_rail). Questions not asked are left out.
@@ -51,6 +51,7 @@ struct Observation {
   std::vector<RailFact> facts;
   std::vector<std::vector<std::string>> leaves;  ///< [node][rail], "" unknown; may be empty altogether
   double share_floor = -1;                       ///< limit the classes were made with, for the texts; -1 unknown
+  double loss_ceiling = 0.01;                    ///< share of frames lost above which a bad path is a lossy one
 };
 
 enum class CulpritKind {
@@ -95,6 +96,7 @@ struct Culprit {
   int contradicted = 0;                ///< good paths that should have been bad
   double confidence = 0;               ///< 0 … 1; below 0.5 the finding is inconclusive
   double share = -1;                   ///< median measured share of the evidence, -1 unknown
+  double loss = -1;                    ///< median share of frames lost, -1 unknown
   std::string text;                    ///< why, for the evidence of the finding
 };
 

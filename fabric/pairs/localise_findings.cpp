@@ -119,7 +119,7 @@ std::string expected_text(const Culprit& culprit, const Observation& observation
     case Effect::unreachable:
       return "peer reached on this rail";
     case Effect::loss:
-      return "hardly any segment sent again";
+      return fmt::format("at most {:.2g}% of frames lost", observation.loss_ceiling * 100);
     default:
       return observation.share_floor > 0
                  ? fmt::format("at least {:.0f}% of the expected rate", observation.share_floor * 100)
@@ -140,6 +140,7 @@ std::string found_text(const Culprit& culprit, const Observation& observation) {
   std::string text =
       fmt::format("{}: {} paths of {} pairs", to_string(culprit.effect), culprit.evidence.size(), pairs.size());
   if (culprit.share >= 0) text += fmt::format(", median {:.0f}% of the expected rate", culprit.share * 100);
+  if (culprit.effect == Effect::loss) text += fmt::format(", median {:.2g}% of frames lost", culprit.loss * 100);
   if (culprit.kind == CulpritKind::between) text += ", between " + sides(culprit, observation);
   if (culprit.contradicted > 0) text += fmt::format(", but {} paths of the same part are good", culprit.contradicted);
   if (!culprit.text.empty()) text += "; " + culprit.text;
@@ -152,8 +153,9 @@ std::string path_text(const DirectedPath& path, const PathTable& table, const Ob
                                  name(observation.rails, path.rail));
   if (cell.mtu) return text + "full-size frames do not pass";
   if (cell.state == PathClass::unreachable) return text + "unreachable";
-  text += cell.share >= 0 ? fmt::format("{:.0f}%", cell.share * 100) : std::string("below the limit");
-  if (cell.loss > 0) text += fmt::format(", {:.2f}% sent again", cell.loss * 100);
+  const bool loss_alone = cell.share < 0 && cell.loss > 0;
+  if (!loss_alone) text += cell.share >= 0 ? fmt::format("{:.0f}%", cell.share * 100) : std::string("below the limit");
+  if (cell.loss > 0) text += fmt::format("{}{:.2f}% of frames lost", loss_alone ? "" : ", ", cell.loss * 100);
   return text + (cell.retested ? ", alone" : "");
 }
 

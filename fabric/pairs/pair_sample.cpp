@@ -53,6 +53,37 @@ PairSample pair_from(const nlohmann::json& value) {
   return sample;
 }
 
+nlohmann::json frames_to_json(const FrameCount& frames) {
+  return {{"sent", frames.sent},
+          {"received", frames.received},
+          {"repeated", frames.repeated},
+          {"dropped", frames.dropped},
+          {"error", frames.error}};
+}
+
+/// A count that is no count is a parse error: a conversion would make a large number of a negative one.
+std::uint64_t count_from(const nlohmann::json& value, const char* key) {
+  const nlohmann::json& count = value.at(key);
+  const bool whole = count.is_number_unsigned() || (count.is_number_integer() && count.get<std::int64_t>() >= 0);
+  if (!whole) throw nlohmann::json::type_error::create(302, fmt::format("{}: not a count", key), &value);
+  return count.get<std::uint64_t>();
+}
+
+/// Absent where no train was sent.
+FrameCount frames_from(const nlohmann::json& answer, const char* key) {
+  if (!answer.contains(key)) return {};
+  const nlohmann::json& value = answer.at(key);
+  return {.sent = count_from(value, "sent"),
+          .received = count_from(value, "received"),
+          .repeated = count_from(value, "repeated"),
+          .dropped = count_from(value, "dropped"),
+          .error = value.at("error").get<std::string>()};
+}
+
+void add_frames(nlohmann::json& answer, const char* key, const FrameCount& frames) {
+  if (frames.sent > 0 || !frames.error.empty()) answer[key] = frames_to_json(frames);
+}
+
 ReachAnswer answer_from(const nlohmann::json& value) {
   return {.from = value.at("from").get<std::string>(),
           .from_rail = value.at("from_rail").get<std::string>(),
@@ -61,7 +92,9 @@ ReachAnswer answer_from(const nlohmann::json& value) {
           .macs = value.at("macs").get<std::vector<std::string>>(),
           .error = value.at("error").get<std::string>(),
           .full_mtu = value.at("full_mtu").get<bool>(),
-          .mtu_error = value.at("mtu_error").get<std::string>()};
+          .mtu_error = value.at("mtu_error").get<std::string>(),
+          .frames = frames_from(value, "frames"),
+          .frames_alone = frames_from(value, "frames_alone")};
 }
 
 }  // namespace
@@ -122,6 +155,8 @@ nlohmann::json to_json_value(const ReachSample& sample) {
                        {"error", answer.error},
                        {"full_mtu", answer.full_mtu},
                        {"mtu_error", answer.mtu_error}});
+    add_frames(answers.back(), "frames", answer.frames);
+    add_frames(answers.back(), "frames_alone", answer.frames_alone);
   }
   return {{"a", sample.a}, {"b", sample.b}, {"answers", answers}};
 }

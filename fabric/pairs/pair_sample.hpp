@@ -49,6 +49,15 @@ struct PairSample {
   double concurrent_pairs = 1;  ///< pairs active in the round
 };
 
+/// A counted train of frames of the declared MTU, one direction of one rail (fabric/link/train.hpp).
+struct FrameCount {
+  std::uint64_t sent = 0;      ///< by the sender's count; 0: no train
+  std::uint64_t received = 0;  ///< different frames that arrived, by the receiver's count
+  std::uint64_t repeated = 0;  ///< arrived once more
+  std::uint64_t dropped = 0;   ///< packets the receiver's own host threw away meanwhile, after the wire
+  std::string error;           ///< why there is no count
+};
+
 /// Who answers an ARP request for `target` on a local rail: sample of pair.reach, one per ordered question.
 struct ReachAnswer {
   std::string from, from_rail;    ///< asker and the rail interface it asked on
@@ -57,6 +66,8 @@ struct ReachAnswer {
   std::string error;              ///< could not ask (no CAP_NET_RAW, interface absent)
   bool full_mtu = false;          ///< a frame of the declared MTU got through (to_rail == from_rail only)
   std::string mtu_error;          ///< why the full-size probe is not known or failed
+  FrameCount frames;              ///< from → to, all rails of the pair at once (to_rail == from_rail only)
+  FrameCount frames_alone;        ///< a longer train, nothing else running on both nodes: suspects only
 };
 /// Sample of pair.reach: a pair, all rails against all rails, both ways.
 struct ReachSample {

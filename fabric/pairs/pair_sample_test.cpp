@@ -59,12 +59,31 @@ TEST(ReachSample, SurvivesTheWayThroughJson) {
   sample.answers.push_back({.from = "n1", .from_rail = "r0", .to = "n2", .to_rail = "r1", .macs = {"aa", "bb"}});
   sample.answers.back().full_mtu = true;
   sample.answers.back().mtu_error = "none";
+  sample.answers.back().frames = {.sent = 256, .received = 250, .repeated = 1, .dropped = 2, .error = ""};
+  sample.answers.back().frames_alone.error = "not counted in time";
+  sample.answers.push_back({.from = "n2", .from_rail = "r0", .to = "n1", .to_rail = "r1"});
   const auto json = to_json_value(sample);
   auto again = reach_sample_from_json(json);
   ASSERT_TRUE(again) << again.error().what;
   EXPECT_EQ(to_json_value(*again), json);
   EXPECT_EQ(again->answers.at(0).macs.size(), 2u);
+  EXPECT_EQ(again->answers.at(0).frames.received, 250u);
+  EXPECT_EQ(again->answers.at(0).frames_alone.error, "not counted in time");
+  EXPECT_EQ(again->answers.at(1).frames.sent, 0u);
   EXPECT_FALSE(reach_sample_from_json(nlohmann::json::object()));
+}
+
+TEST(ReachSample, ACountThatIsNoCountIsAnError) {
+  ReachSample sample{.a = "n1", .b = "n2"};
+  sample.answers.push_back({.from = "n1", .from_rail = "r0", .to = "n2", .to_rail = "r0"});
+  sample.answers.back().frames.sent = 256;
+  const auto json = to_json_value(sample);
+  for (const char* key : {"sent", "received", "repeated", "dropped"})
+    for (const nlohmann::json& wrong : {nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json("x"), nlohmann::json()}) {
+      auto bent = json;
+      bent["answers"][0]["frames"][key] = wrong;
+      EXPECT_FALSE(reach_sample_from_json(bent)) << key << " " << wrong.dump();
+    }
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ bool same_rail(const ReachFact& fact, int nodes, int rails) {
 PathTable::PathTable(const Observation& observation)
     : nodes_(static_cast<int>(observation.nodes.size())),
       rails_(static_cast<int>(observation.rails.size())),
+      loss_ceiling_(observation.loss_ceiling),
       cells_(static_cast<std::size_t>(nodes_) * nodes_ * rails_) {
   std::vector<Tally> tallies(cells_.size());
   for (const PathResult& path : observation.paths) {

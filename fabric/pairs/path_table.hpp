@@ -26,6 +26,7 @@ class PathTable {
 
   int nodes() const { return nodes_; }
   int rails() const { return rails_; }
+  double loss_ceiling() const { return loss_ceiling_; }
   Cell& at(int rail, int from, int to) { return cells_[index(rail, from, to)]; }
   const Cell& at(int rail, int from, int to) const { return cells_[index(rail, from, to)]; }
   bool good(int rail, int from, int to) const { return at(rail, from, to).state == PathClass::good; }
@@ -58,6 +59,7 @@ class PathTable {
   void visit(const End& end, Visit&& visitor) const;
 
   int nodes_ = 0, rails_ = 0;
+  double loss_ceiling_ = 1;
   std::vector<Cell> cells_;
 };
 
