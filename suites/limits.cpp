@@ -50,6 +50,8 @@ const std::map<std::string, std::string>& known_metrics() {
       {"link.port_rcv_error_rate", "1/s"},
       {"link.fatal_errors", "count"},
       {"pair.bandwidth_share", "1"},
+      {"pair.frame_loss", "1"},
+      {"pair.frame_train", "count"},
       {"pair.latency", "s"},
       {"pair.latency_tcp", "s"},
       {"pair.window", "s"},

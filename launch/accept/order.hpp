@@ -9,7 +9,7 @@
 namespace fabricgate::launch {
 
 struct Order {
-  std::string kind;         ///< arrive, roster, stage, facts, link, reach, pairs, overlay, collective, counters, done
+  std::string kind;         ///< arrive, roster, stage, facts, link, reach, frames, pairs, collective, counters, done
   nlohmann::json body;      ///< by kind, see the part that executes it
   double seconds = 0;       ///< how long a rank may take
 };

@@ -12,8 +12,10 @@ PartResult measure_facts(Work& work, const nlohmann::json& body, Deadline deadli
 PartResult measure_link(Work& work, const nlohmann::json& body, Deadline deadline);
 /// null; needs the link.rail records of this run in the node's spool
 PartResult measure_counters(Work& work, const nlohmann::json& body, Deadline deadline);
-/// {"hosts": [everyone], "rounds": [[[a, b], …], …]} with indices into hosts; data: the answers of this node
+/// {"pairs": [[a, b], …]}; data: the answers of this node
 PartResult measure_reach(Work& work, const nlohmann::json& body, Deadline deadline);
+/// a FrameOrder (frame_plan.hpp); data: this node's halves
+PartResult measure_frames(Work& work, const nlohmann::json& body, Deadline deadline);
 /// a fabric::RoundOrder; data: this rank's halves as text
 PartResult measure_pairs(Work& work, const nlohmann::json& body, Deadline deadline);
 /// a collective order of fabric/collective; data: this rank's share as text

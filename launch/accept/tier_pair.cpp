@@ -1,12 +1,12 @@
-// The pair tier, in four passes: who answers whom at all (no bandwidth yet); every pair over all its rails, in rounds of
+// The pair tier, in four passes: who answers whom at all, and are frames lost (no bandwidth yet); every pair over all its rails, in rounds of
 // disjoint pairs; suspects again, alone and with known-good partners; and with each round's rails the plain TCP baseline.
 #include <algorithm>
-#include <map>
 
 #include "fabric/pairs/retest.hpp"
 #include "fabric/round/merge.hpp"
 #include "launch/accept/coordinator.hpp"
 #include "launch/accept/pair_plan.hpp"
+#include "launch/accept/reach_pass.hpp"
 #include "results/clock.hpp"
 #include "suites/gate/exhibit.hpp"
 
@@ -16,20 +16,16 @@ namespace {
 using nlohmann::json;
 using fabric::PairTask;
 
-/// Peers each node asks in one reach order; bounds the size of an answer.
-constexpr std::size_t reach_rounds = 32;
-constexpr double reach_s = 20;
-
 class PairTier {
  public:
-  explicit PairTier(Coordinator& c) : c_(c), hosts_(c.hosts()) {
+  explicit PairTier(Coordinator& c) : c_(c), hosts_(c.hosts()), reach_(c, hosts_) {
     schedule_ = plan_pairs(inventory(), hosts_, c.setup().job.options.budget_s, timing_);
   }
 
   void run() {
     total_ = static_cast<int>(schedule_.rounds.size());
     show();
-    for (std::size_t first = 0; first < schedule_.rounds.size() && !c_.over(); first += reach_rounds) reach(first);
+    reach_.run(schedule_);
     for (const fabric::PairRound& round : schedule_.rounds) {
       if (c_.over()) return;
       measure(tasks_of(round), 0);
@@ -44,52 +40,6 @@ class PairTier {
   void show() {
     const double each = pair_tier_seconds(inventory(), 2, 0, timing_);
     c_.show({.tier = "pair", .done = done_, .total = total_, .left_s = each * (total_ - done_)});
-  }
-
-  void reach(std::size_t first) {
-    const std::size_t last = std::min(first + reach_rounds, schedule_.rounds.size());
-    json rounds = json::array();
-    for (std::size_t i = first; i < last; ++i) {
-      json round = json::array();
-      for (const auto& pair : schedule_.rounds[i])
-        if (!c_.is_finished(pair_key("pair.reach", hosts_[pair.a], hosts_[pair.b], ""))) round.push_back({pair.a, pair.b});
-      rounds.push_back(std::move(round));
-    }
-    const double started = unix_now_s();
-    const auto replies = c_.ask("reach", {{"hosts", hosts_}, {"rounds", rounds}}, reach_s);
-    if (c_.over()) return;
-    std::map<std::pair<std::string, std::string>, fabric::ReachSample> samples;
-    for (const auto& reply : replies) sort_answers(reply, samples);
-    for (const json& round : rounds)
-      for (const json& pair : round) {
-        const std::string &a = hosts_[pair[0]], &b = hosts_[pair[1]];
-        fabric::ReachSample& sample = samples[{a, b}];
-        sample.a = a;
-        sample.b = b;
-        c_.add({.check = "pair.reach", .hosts = {a, b}, .sample = to_json_value(sample), .started_unix_s = started, .elapsed_s = unix_now_s() - started});
-      }
-  }
-
-  void sort_answers(const std::optional<Reply>& reply, std::map<std::pair<std::string, std::string>, fabric::ReachSample>& samples) {
-    if (!reply || !reply->data.is_object()) return;
-    auto sample = fabric::reach_sample_from_json(reply->data);
-    if (!sample) return;
-    for (fabric::ReachAnswer& answer : sample->answers) {
-      const bool forward = inventory().find(answer.from) < inventory().find(answer.to);
-      note_silence(answer);
-      auto key = forward ? std::pair{answer.from, answer.to} : std::pair{answer.to, answer.from};
-      samples[key].answers.push_back(std::move(answer));
-    }
-  }
-
-  /// A rail on which nobody answers is not streamed over: it would only wait for its deadline.
-  void note_silence(const fabric::ReachAnswer& answer) {
-    if (answer.from_rail != answer.to_rail || !answer.macs.empty() || !answer.error.empty()) return;
-    silent_.insert({std::min(answer.from, answer.to), std::max(answer.from, answer.to), answer.from_rail});
-  }
-
-  bool is_silent(const std::string& a, const std::string& b, const std::string& rail) const {
-    return silent_.count({std::min(a, b), std::max(a, b), rail}) > 0;
   }
 
   std::vector<PairTask> tasks_of(const fabric::PairRound& round) {
@@ -110,7 +60,7 @@ class PairTier {
   /// Records what need not be tried, and takes it out of the task.
   void drop_silent(PairTask& task) {
     for (auto rail = task.rails.begin(); rail != task.rails.end();) {
-      if (!is_silent(task.a, task.b, rail->name)) {
+      if (!reach_.is_silent(task.a, task.b, rail->name)) {
         ++rail;
         continue;
       }
@@ -158,7 +108,7 @@ class PairTier {
       std::vector<PairTask> tasks;
       for (const fabric::Retest& retest : round) {
         const std::string &a = observation.nodes[retest.a], &b = observation.nodes[retest.b], &rail = observation.rails[retest.rail];
-        if (c_.rank_of(a) < 0 || c_.rank_of(b) < 0 || is_silent(a, b, rail)) continue;
+        if (c_.rank_of(a) < 0 || c_.rank_of(b) < 0 || reach_.is_silent(a, b, rail)) continue;
         PairTask task = pair_task(inventory(), a, b, {});
         task.rails.erase(std::remove_if(task.rails.begin(), task.rails.end(), [&](const auto& ends) { return ends.name != rail; }),
                          task.rails.end());
@@ -181,7 +131,7 @@ class PairTier {
   std::vector<std::string> hosts_;
   PairTiming timing_;
   fabric::Schedule schedule_;
-  std::set<std::tuple<std::string, std::string, std::string>> silent_;
+  ReachPass reach_;
   int done_ = 0, total_ = 0, attempt_ = 0;
 };
 

@@ -1,9 +1,11 @@
 #pragma once
 /// What all judges share. A judge is pure: sample and declaration in, findings out. Only for suites/checks.
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "fabric/pairs/frame_loss.hpp"
 #include "suites/check.hpp"
 
 namespace fabricgate::suites {
@@ -56,6 +58,11 @@ inline const Rail* declared_rail(const Node* node, const std::string& rail) {
 /// "941.2 Mb/s", "46.8 us": for expected and found.
 std::string rate_text(double bytes_per_s);
 std::string time_text(double seconds);
+/// "0.1 %"
+std::string percent_text(double share);
+
+/// nullopt when the limits have none for counted frames.
+std::optional<fabric::LossLimits> loss_limits(const Limits& limits);
 
 Judgement judge_stage_node(const JudgeContext& context, const Record& record);
 Judgement judge_host_facts(const JudgeContext& context, const Record& record);

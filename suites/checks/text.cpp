@@ -17,4 +17,6 @@ std::string time_text(double seconds) {
   return fmt::format("{:.2f} s", seconds);
 }
 
+std::string percent_text(double share) { return fmt::format("{:.2g} %", share * 100); }
+
 }  // namespace fabricgate::suites

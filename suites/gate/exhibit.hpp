@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/pairs/frame_loss.hpp"
 #include "fabric/pairs/localise.hpp"
 #include "fabric/pairs/pair_sample.hpp"
 #include "suites/check.hpp"
@@ -46,6 +47,7 @@ struct Exhibit {
   std::vector<fabric::PathResult> paths;  ///< pair.rail; rail is the index into rail_names()
   std::optional<PathFigures> figures;
   std::vector<fabric::ReachFact> reach;   ///< pair.reach
+  std::vector<fabric::LossPath> losses;   ///< pair.reach, rails whose frames were counted
   std::optional<fabric::RailFact> rail;   ///< link.rail
   nlohmann::json digest;                  ///< host.facts, host.fleet: see fleet.hpp
 };
@@ -64,5 +66,8 @@ Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& fi
 
 /// What localise and plan_retests want to know, from the evidence of the link and pair tiers.
 fabric::Observation pair_observation(const Inventory& inventory, const std::vector<Exhibit>& records);
+
+/// The same of counted frames alone: a path that carries its rate may still lose, and the other way round.
+fabric::Observation loss_observation(const GateInput& input, const std::vector<Exhibit>& records);
 
 }  // namespace fabricgate::suites

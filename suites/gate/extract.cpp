@@ -62,6 +62,8 @@ void extract_pair(const GateInput& input, Exhibit& exhibit) {
 void extract_reach(const GateInput& input, Exhibit& exhibit) {
   const auto sample = fabric::reach_sample_from_json(exhibit.record.sample);
   if (!sample) return;
+  const auto limits = loss_limits(input.limits);
+  const std::vector<std::string> counted = fabric::countable_rails(*sample);
   for (const fabric::ReachAnswer& answer : sample->answers) {
     if (!answer.error.empty()) continue;
     const bool forward = answer.from == sample->a;
@@ -69,6 +71,9 @@ void extract_reach(const GateInput& input, Exhibit& exhibit) {
                            .to = exhibit.nodes[forward ? 1 : 0], .to_rail = rail_index(input.inventory, answer.to_rail)};
     fact.macs = answer.macs;
     fact.mtu_failed = answer.from_rail == answer.to_rail && !answer.macs.empty() && !answer.full_mtu;
+    const bool own = answer.from_rail == answer.to_rail && std::find(counted.begin(), counted.end(), answer.from_rail) != counted.end();
+    if (own && limits)
+      exhibit.losses.push_back(fabric::loss_path({.from = fact.from, .to = fact.to, .rail = fact.to_rail}, fabric::loss_of(answer, *limits)));
     exhibit.reach.push_back(std::move(fact));
   }
 }
@@ -86,6 +91,24 @@ void extract_link(const GateInput& input, Exhibit& exhibit) {
   exhibit.rail = std::move(fact);
 }
 
+/// Names, leaves and what the nodes say of themselves.
+fabric::Observation frame_of(const Inventory& inventory, const std::vector<Exhibit>& records) {
+  fabric::Observation out;
+  out.rails = rail_names(inventory);
+  bool leaves = false;
+  for (const Node& node : inventory.nodes) {
+    out.nodes.push_back(node.name);
+    auto& row = out.leaves.emplace_back(out.rails.size());
+    for (std::size_t i = 0; i < out.rails.size(); ++i)
+      if (const Rail* rail = declared_rail(&node, out.rails[i])) row[i] = rail->leaf;
+    leaves = leaves || std::any_of(row.begin(), row.end(), [](const std::string& leaf) { return !leaf.empty(); });
+  }
+  if (!leaves) out.leaves.clear();
+  for (const Exhibit& exhibit : records)
+    if (exhibit.rail) out.facts.push_back(*exhibit.rail);
+  return out;
+}
+
 }  // namespace
 
 void extract(const GateInput& input, Exhibit& exhibit) {
@@ -101,22 +124,24 @@ void extract(const GateInput& input, Exhibit& exhibit) {
 }
 
 fabric::Observation pair_observation(const Inventory& inventory, const std::vector<Exhibit>& records) {
-  fabric::Observation out;
-  out.rails = rail_names(inventory);
-  bool leaves = false;
-  for (const Node& node : inventory.nodes) {
-    out.nodes.push_back(node.name);
-    auto& row = out.leaves.emplace_back(out.rails.size());
-    for (std::size_t i = 0; i < out.rails.size(); ++i)
-      if (const Rail* rail = declared_rail(&node, out.rails[i])) row[i] = rail->leaf;
-    leaves = leaves || std::any_of(row.begin(), row.end(), [](const std::string& leaf) { return !leaf.empty(); });
-  }
-  if (!leaves) out.leaves.clear();
+  fabric::Observation out = frame_of(inventory, records);
   for (const Exhibit& exhibit : records) {
     out.paths.insert(out.paths.end(), exhibit.paths.begin(), exhibit.paths.end());
     out.reach.insert(out.reach.end(), exhibit.reach.begin(), exhibit.reach.end());
-    if (exhibit.rail) out.facts.push_back(*exhibit.rail);
   }
+  return out;
+}
+
+fabric::Observation loss_observation(const GateInput& input, const std::vector<Exhibit>& records) {
+  fabric::Observation out = frame_of(input.inventory, records);
+  for (fabric::RailFact& fact : out.facts) {  // their faults are found from the bandwidth
+    fact.down = false;
+    fact.mtu = 0;
+  }
+  std::vector<fabric::LossPath> paths;
+  for (const Exhibit& exhibit : records) paths.insert(paths.end(), exhibit.losses.begin(), exhibit.losses.end());
+  out.paths = fabric::weigh(paths);
+  if (const auto limits = loss_limits(input.limits)) out.loss_ceiling = limits->share;
   return out;
 }
 

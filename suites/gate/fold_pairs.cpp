@@ -58,17 +58,21 @@ bool known_before(const NodeResult& node, const Finding& finding) {
 
 struct Explained {
   std::set<std::tuple<int, int, int>> paths;  ///< from, to, rail of culprits that keep the gate shut
+  void add(int from, int to, int rail) { paths.insert({from, to, rail}); }
   bool has(const fabric::PathResult& path) const { return paths.count({path.from, path.to, path.rail}) != 0; }
 };
 
-Explained fold_culprits(Fold& fold, const fabric::Observation& observation) {
-  Explained explained;
+/// Findings of the culprits into the fold; returns the culprits that keep the gate shut.
+std::vector<fabric::Culprit> fold_culprits(Fold& fold, const fabric::Observation& observation, Explained& explained) {
+  std::vector<fabric::Culprit> shutting;
   const std::vector<fabric::Culprit> culprits = fabric::localise(observation);
   std::vector<Finding> list = fabric::findings(culprits, observation);
   for (std::size_t i = 0; i < culprits.size() && i < list.size(); ++i) {
     Finding& finding = list[i];
-    if (!opens_gate(finding.verdict))
-      for (const fabric::DirectedPath& path : culprits[i].evidence) explained.paths.insert({path.from, path.to, path.rail});
+    if (!opens_gate(finding.verdict)) {
+      for (const fabric::DirectedPath& path : culprits[i].evidence) explained.add(path.from, path.to, path.rail);
+      shutting.push_back(culprits[i]);
+    }
     using fabric::CulpritKind;
     const CulpritKind kind = culprits[i].kind;
     const bool of_nodes = kind == CulpritKind::node || kind == CulpritKind::rail || kind == CulpritKind::direction ||
@@ -89,7 +93,24 @@ Explained fold_culprits(Fold& fold, const fabric::Observation& observation) {
     for (const fabric::End& end : culprits[i].ends)  // both ends of the swap must be touched
       if (end.node >= 0 && end.node < static_cast<int>(fold.nodes())) fold.fold(end.node, Tier::pair, finding.verdict);
   }
-  return explained;
+  return shutting;
+}
+
+/// Loss is the first cause of a path: answers get lost too, so that it is slow both ways, and what else is measured through
+/// a lossy end says nothing of its own.
+void fold_losses(Fold& fold, Explained& explained) {
+  const fabric::Observation observation = loss_observation(fold.input, fold.exhibits.records);
+  for (const fabric::Culprit& culprit : fold_culprits(fold, observation, explained)) {
+    for (const fabric::DirectedPath& path : culprit.evidence) explained.add(path.to, path.from, path.rail);
+    using fabric::CulpritKind;
+    if (culprit.kind != CulpritKind::direction && culprit.kind != CulpritKind::rail && culprit.kind != CulpritKind::node) continue;
+    const fabric::End& end = culprit.ends[0];
+    for (int rail = 0; rail < static_cast<int>(observation.rails.size()); ++rail)
+      for (int peer = 0; peer < static_cast<int>(fold.nodes()) && (end.rail < 0 || end.rail == rail); ++peer) {
+        explained.add(end.node, peer, rail);
+        explained.add(peer, end.node, rail);
+      }
+  }
 }
 
 /// A pair finding is an echo when a culprit explains the path in its direction, or when an end is shut by itself.
@@ -198,6 +219,8 @@ void fold_pairs(Fold& fold) {
       forgiven.insert(group[0]);
     }
     for (const Exhibit* exhibit : group) {
+      if (exhibit->record.verdict == Verdict::warn)
+        for (const Finding& finding : exhibit->record.findings) fold.result.findings.push_back(finding);
       if (!good(*exhibit) && forgiven.count(exhibit) == 0 && exhibit->record.verdict != Verdict::skip) bad.push_back(exhibit);
       if (forgiven.count(exhibit) != 0 || good(*exhibit))
         for (const int node : exhibit->nodes) fold.fold(node, Tier::pair, Verdict::pass);
@@ -208,11 +231,13 @@ void fold_pairs(Fold& fold) {
   std::set<std::tuple<int, int, int>> forgotten;
   for (const Exhibit* exhibit : forgiven)
     for (const fabric::PathResult& path : exhibit->paths) forgotten.insert({path.from, path.to, path.rail});
-  const auto drop = [&](const fabric::PathResult& path) {
-    return path.result != fabric::PathClass::good && forgotten.count({path.from, path.to, path.rail}) != 0;
+  Explained explained;
+  fold_losses(fold, explained);
+  const auto drop = [&, lossy = explained](const fabric::PathResult& path) {
+    return path.result != fabric::PathClass::good && (lossy.has(path) || forgotten.count({path.from, path.to, path.rail}) != 0);
   };
   observation.paths.erase(std::remove_if(observation.paths.begin(), observation.paths.end(), drop), observation.paths.end());
-  const Explained explained = fold_culprits(fold, observation);
+  fold_culprits(fold, observation, explained);
   const auto echo = [&](const Exhibit* exhibit) { return is_echo(fold, explained, observation.rails, *exhibit); };
   bad.erase(std::remove_if(bad.begin(), bad.end(), echo), bad.end());
   fold_unexplained(fold, std::move(bad));

@@ -147,6 +147,7 @@ nlohmann::json good_reach(const Inventory& inventory, std::size_t a, std::size_t
         if (own.name == other.name) {
           answer.macs = {mac(to, other.name)};
           answer.full_mtu = true;
+          answer.frames.sent = answer.frames.received = 256;
         }
         sample.answers.push_back(answer);
       }
