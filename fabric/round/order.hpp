@@ -33,7 +33,7 @@ struct RoundOrder {
   std::vector<std::uint64_t> sizes = {4096, 65536, 1 << 20};  ///< message sizes, ascending; the last one is judged
   double seconds = 1;            ///< one direction streams so long in all: small sizes, warm-up, measured window
   double overlay_seconds = 0.5;  ///< the same for the overlay
-  double warmup_s = 0.2;         ///< of the largest size, not counted: TCP slow start, token buckets
+  double warmup_s = 0.2;         ///< of the largest size: TCP slow start, token buckets; see window.hpp
   double connect_s = 5;          ///< for the peer to answer, and for the first message to arrive
   double stall_s = 4;            ///< a direction ends with an error when nothing arrived for so long
   double deadline_s = 60;        ///< for everything, on every rank, from the call on

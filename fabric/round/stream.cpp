@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "fabric/round/pattern.hpp"
+#include "fabric/round/window.hpp"
 #include "fabric/wait.hpp"
 
 namespace fabricgate::fabric {
@@ -15,6 +16,8 @@ using Clock = Deadline::Clock;
 
 constexpr std::uint64_t full_check_every = 61;  // prime, so that it visits every slot of a window
 constexpr Patience stream_patience{.spin_s = 50e-6, .sleep_s = 0.02};  // longer than a gap on a fast link
+
+constexpr double mark_s = 1e-3;  // between marks of the warm-up: as fine as it need be, and few
 
 /// "You may send messages below `upto`; there will be no more" when last.
 struct Grant {
@@ -113,15 +116,16 @@ class Receiver {
     if (received_ == 0) first_ = now;
     end_ = now;
     const bool warm = seconds(now - first_) >= setup_.plan.warmup_s && received_ + 1 >= window_;
+    const Mark mark{.time_s = seconds(now - first_), .messages = received_ + 1};
     if (!measuring_ && warm) {
       measuring_ = true;
-      start_ = now;
-      start_messages_ = received_ + 1;
+      start_ = mark;
       return;
     }
+    if (!measuring_ && (warmup_.empty() || mark.time_s - warmup_.back().time_s >= mark_s)) warmup_.push_back(mark);
     if (!measuring_ || last_) return;
-    const double elapsed = seconds(now - start_);
-    const double per_message = elapsed / static_cast<double>(received_ + 1 - start_messages_);
+    const double elapsed = mark.time_s - start_.time_s;
+    const double per_message = elapsed / static_cast<double>(mark.messages - start_.messages);
     const double in_flight = per_message * static_cast<double>(granted_ - received_ - 1);
     last_ = elapsed + in_flight >= setup_.plan.measure_s;
   }
@@ -139,8 +143,10 @@ class Receiver {
   }
 
   Status point() {
-    const double elapsed = seconds(end_ - start_);
-    const auto messages = received_ - start_messages_;
+    const Mark end{.time_s = seconds(end_ - first_), .messages = received_};
+    const Mark from = window_start(warmup_, start_, end);
+    const double elapsed = end.time_s - from.time_s;
+    const auto messages = end.messages - from.messages;
     const double bytes = static_cast<double>(messages) * static_cast<double>(setup_.plan.bytes);
     direction_.sweep.push_back({.bytes = setup_.plan.bytes,
                                 .bytes_per_s = elapsed > 0 ? bytes / elapsed : 0,
@@ -156,9 +162,11 @@ class Receiver {
   std::vector<Slot> slots_;
   Grant* grant_;
   Transfer& grant_sent_;
-  std::uint64_t granted_ = 0, announced_ = 0, received_ = 0, start_messages_ = 0;
+  std::uint64_t granted_ = 0, announced_ = 0, received_ = 0;
   bool last_ = false, announced_last_ = false, measuring_ = false;
-  Clock::time_point first_, start_, end_;
+  Clock::time_point first_, end_;
+  std::vector<Mark> warmup_;
+  Mark start_;
 };
 
 class Sender {

@@ -4,7 +4,8 @@
 /// The receiver rules. It posts a window of receives and tells the sender up to which message it may go (a grant, on
 /// the control lane); each completed receive is posted again. So nothing arrives unexpected, at most a window is in
 /// flight, and nobody needs a clock of the other. The first window of messages is checked byte by byte; then a warm-up
-/// runs that is not counted; then the measured window from one completion to another. The receiver sees when what it
+/// runs that counts only as far as it ran at the rate of what follows (window.hpp); then the measured window from one
+/// completion to another. The receiver sees when what it
 /// has granted fills the rest of the time, makes that grant the last, and the window ends with the last message: no
 /// time is lost on draining. In the measured window most messages are checked at a few places, one of 61 in full.
 #include <functional>
