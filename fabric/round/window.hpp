@@ -1,7 +1,7 @@
 #pragma once
 /// Which part of a stream counts. What came before the fixed warm-up had passed is trusted only as far as it ran at the
-/// rate of what came after it: so slow start, a full token bucket or a cold cache never enter a result, whatever they
-/// need, and a path that was warm at once loses nothing.
+/// rate of what came after it: so slow start, a full token bucket or a cold cache stay out of a result, as far as they
+/// change the rate, and a path that was warm at once loses nothing.
 #include <cstdint>
 #include <vector>
 
