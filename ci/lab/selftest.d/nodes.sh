@@ -60,7 +60,8 @@ check 'rank-kill waits' kill -0 "$waiting"
 on "$A" 'setsid /opt/fabricgate/fabricgate-rank 302 >/dev/null 2>&1 &'
 wait "$waiting"
 check 'rank-kill saw it' is $? 0
-check 'rank-kill killed that one alone' is "$(on "$A" 'ps -o args= -C fabricgate-rank')" '/opt/fabricgate/fabricgate-rank 300'
+ranks_are() { is "$(on "$A" 'ps -o args= -C fabricgate-rank')" "$1"; }  # a killed process is there until it ran once more
+check 'rank-kill killed that one alone' wait_until 5 ranks_are '/opt/fabricgate/fabricgate-rank 300'
 mend_ "$A"
 
 break_ "$A" node-vanish 5 fabricgate-rank
