@@ -9,7 +9,7 @@ namespace fabricgate::launch {
 namespace {
 
 constexpr auto plain_interval = std::chrono::seconds(10);
-constexpr std::string_view mark = "@progress ";
+constexpr std::string_view mark = "@progress ", ended_mark = "@ended ";
 
 }  // namespace
 
@@ -34,6 +34,10 @@ std::optional<ProgressEvent> progress_from_line(std::string_view line) {
   event.tier = tier;
   return event;
 }
+
+std::string ended_line(const std::string& state) { return std::string(ended_mark) + state; }
+
+bool is_ended_line(std::string_view line) { return line.starts_with(ended_mark); }
 
 std::string to_text(const ProgressEvent& event) {
   const int share = event.total > 0 ? 100 * event.done / event.total : 0;
@@ -61,6 +65,10 @@ void Progress::show(const ProgressEvent& event) {
     put(to_text(event) + "\n");
   }
   last_tier_ = event.tier;
+}
+
+void Progress::end_job(const std::string& state) const {
+  if (style_ == ProgressStyle::events) put(ended_line(state) + "\n");
 }
 
 void Progress::finish() {

@@ -18,6 +18,9 @@ struct ProgressEvent {
 std::string to_line(const ProgressEvent& event);
 /// Nothing when the line is something else (mpirun tears lines now and then).
 std::optional<ProgressEvent> progress_from_line(std::string_view line);
+/// "@ended rank_missing": the last event of a job.
+std::string ended_line(const std::string& state);
+bool is_ended_line(std::string_view line);
 /// "pair        3/10   30%  left 12 s"
 std::string to_text(const ProgressEvent& event);
 
@@ -29,6 +32,8 @@ class Progress {
  public:
   explicit Progress(ProgressStyle style, int fd = 2) : style_(style), fd_(fd) {}
   void show(const ProgressEvent& event);
+  /// For the gate that started this job: it is over, whatever the launcher still does. Nothing in other styles.
+  void end_job(const std::string& state) const;
   /// Ends a terminal line, so that other output starts on a fresh one.
   void finish();
 

@@ -52,15 +52,25 @@ Result<std::string> shared_text(Meeting& meeting, const std::string& path) {
   return meet.broadcast(text, Deadline::in_seconds(meet_s));
 }
 
-JobEnd run_job(Meeting& meeting, const Setup& setup, Progress& progress) {
+Presence appear(const Setup& setup) {
+  Presence out{.node = node_of_process(nodes_here(setup.inventory, local_addresses()), launch_place().local_rank), .pulse = nullptr};
+  const std::string name = out.node ? setup.inventory.nodes[*out.node].name : "";
+  if (out.node) log::set_prefix(name);
+  if (auto made = make_spool(setup.spool()); !made) log::error(made.error().with("spool").what);
+  if (auto noted = note_process(setup, name); !noted) log::warn(noted.error().with("spool").what);
+  if (!out.node) return out;
+  auto pulse = Pulse::start(pulse_path(setup.inventory.launcher.spool_dir, setup.job.identity, setup.job.name, name));
+  if (pulse)
+    out.pulse = std::move(*pulse);
+  else
+    log::warn(pulse.error().with("pulse").what);
+  return out;
+}
+
+JobEnd run_job(Meeting& meeting, const Setup& setup, Presence& presence, Progress& progress) {
   RealHost host;
   JobEnd end{.leads = meeting.leads()};
-  const auto here = nodes_here(setup.inventory, local_addresses());
-  const auto node = node_of_process(here, meeting.local_rank);
-  if (node) log::set_prefix(setup.inventory.nodes[*node].name);
-  Worker worker(setup, node, host, *meeting.rendezvous);
-  if (auto made = make_spool(setup.spool()); !made) log::error(made.error().with("spool").what);
-  if (auto noted = note_process(setup, node ? setup.inventory.nodes[*node].name : ""); !noted) log::warn(noted.error().with("spool").what);
+  Worker worker(setup, presence.node, host, *meeting.rendezvous, presence.pulse.get());
   if (end.leads) {
     end.status = Coordinator(setup, worker, *meeting.rendezvous, progress).run(meeting.local_rank);
     return end;

@@ -30,7 +30,14 @@ struct JobEnd {
   JobStatus status;  ///< rank 0
   Status served;     ///< other ranks
 };
-JobEnd run_job(Meeting& meeting, const Setup& setup, Progress& progress);
+/// This process on its node: what it acts for, noted in the spool, with a pulse. Made before MPI where the job is known before,
+/// so that a rank that never gets through MPI_Init can be told.
+struct Presence {
+  std::optional<std::size_t> node;  ///< nullopt: idle, or on no node of the inventory
+  std::unique_ptr<Pulse> pulse;
+};
+Presence appear(const Setup& setup);
+JobEnd run_job(Meeting& meeting, const Setup& setup, Presence& presence, Progress& progress);
 
 /// Leaves MPI: in order when every rank is known to come, else by ending all of them.
 void close_meeting(Meeting& meeting, bool everyone_comes, int code);

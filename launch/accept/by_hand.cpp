@@ -131,7 +131,8 @@ int run_by_hand(const ByHand& options) {
     log::info(fmt::format("run {}: {} nodes, about {}", setup->job.identity.run, setup->job.hosts.size(),
                           duration_text(expected_seconds(setup->inventory, setup->job))));
   Progress progress(meeting->leads() ? progress_style(STDERR_FILENO) : ProgressStyle::silent);
-  const JobEnd end = run_job(*meeting, *setup, progress);
+  Presence presence = appear(*setup);
+  const JobEnd end = run_job(*meeting, *setup, presence, progress);
   if (!end.leads) {
     if (!end.served) log::error(end.served.error().what);
     close_meeting(*meeting, static_cast<bool>(end.served), inconclusive);

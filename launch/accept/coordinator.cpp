@@ -231,6 +231,7 @@ JobStatus Coordinator::run(int local_rank) {
   const std::string path = status_path(setup_.inventory.launcher.spool_dir, setup_.job.identity.run, setup_.job.name);
   if (auto written = write_file_atomic(path, to_text(status_)); !written) log::error(written.error().what);
   if (status_.state == "complete") end_all_ranks();
+  progress_.end_job(status_.state);
   return status_;
 }
 

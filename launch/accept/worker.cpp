@@ -21,14 +21,23 @@ std::string kernel_host_name() {
   return name;
 }
 
-/// Field 22 of /proc/self/stat: with the pid it names a process for good.
-std::string start_ticks() {
-  const auto stat = read_file("/proc/self/stat");
+/// From the answers to one order until the next order: judging and planning on rank 0, and all that sending takes.
+constexpr double next_order_s = 60;
+
+/// Field 22 of /proc/PID/stat: with the pid it names a process for good.
+std::string start_ticks(pid_t pid) {
+  const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   if (!stat) return "0";
   std::string_view rest = *stat;
   rest.remove_prefix(rest.rfind(')') + 1);
   for (int field = 2; field < 22; ++field) rest.remove_prefix(std::min(rest.find(' ') + 1, rest.size()));
   return std::string(rest.substr(0, rest.find(' ')));
+}
+
+/// Open MPI's daemon on a node that the head does not share; mpirun itself is the head's to end.
+bool is_launch_daemon(pid_t pid) {
+  const auto name = read_file("/proc/" + std::to_string(pid) + "/comm");
+  return name && (*name == "orted\n" || *name == "prted\n");
 }
 
 }  // namespace
@@ -39,8 +48,8 @@ int Work::rank_of(const std::string& host_name) const {
   return -1;
 }
 
-Worker::Worker(const Setup& setup, std::optional<std::size_t> node, Host& host, fabric::Rendezvous& meet)
-    : setup_(setup), node_(node), host_(host), meet_(meet) {
+Worker::Worker(const Setup& setup, std::optional<std::size_t> node, Host& host, fabric::Rendezvous& meet, Pulse* pulse)
+    : setup_(setup), node_(node), host_(host), meet_(meet), pulse_(pulse) {
   if (node_) want_ = desired(setup.inventory, *node_);
 }
 
@@ -69,6 +78,7 @@ Reply Worker::act(const Order& order, const Part& part) {
 }
 
 Reply Worker::execute(const Order& order) {
+  if (pulse_) pulse_->set_phase(order.kind);
   try {
     if (order.kind == "roster") {
       host_of_rank_ = order.body.at("hosts").get<std::vector<std::string>>();
@@ -85,11 +95,12 @@ Reply Worker::execute(const Order& order) {
 
 Status serve(Worker& worker, fabric::Rendezvous& meet, const Arrival& arrival, Deadline deadline) {
   if (auto sent = meet.gather(to_text(arrival), deadline); !sent) return sent.error();
-  for (;;) {
-    auto text = meet.broadcast("", deadline);
-    if (!text) return text.error();
+  for (double seconds = 0;;) {
+    auto text = meet.broadcast("", deadline.at_most(seconds + next_order_s));
+    if (!text) return text.error().with("the next order of rank 0");
     auto order = order_from_text(*text);
     if (!order) return order.error();
+    seconds = order->seconds;
     const Reply reply = order->kind == "done" ? Reply{} : worker.execute(*order);
     if (auto sent = meet.gather(to_text(reply), deadline); !sent) return sent.error();
     if (order->kind == "done") return {};
@@ -105,8 +116,13 @@ Status make_spool(const std::string& folder) {
 }
 
 Status note_process(const Setup& setup, const std::string& host) {
-  const json line{{"pid", getpid()}, {"start_ticks", start_ticks()}, {"host", host}, {"job", setup.job.name}, {"run", setup.job.identity.run}};
-  return append_line(process_spool(setup.inventory.launcher.spool_dir, setup.job.identity.run), line.dump(), true);
+  for (const pid_t pid : {getpid(), getppid()}) {
+    if (pid != getpid() && !is_launch_daemon(pid)) continue;
+    const json line{{"pid", pid}, {"start_ticks", start_ticks(pid)}, {"host", host}, {"job", setup.job.name}, {"run", setup.job.identity.run}};
+    const std::string path = process_spool(setup.inventory.launcher.spool_dir, setup.job.identity.run);
+    if (auto written = append_line(path, line.dump(), true); !written) return written;
+  }
+  return {};
 }
 
 }  // namespace fabricgate::launch

@@ -11,6 +11,7 @@
 #include "inventory/host/host.hpp"
 #include "launch/accept/order.hpp"
 #include "launch/accept/place.hpp"
+#include "launch/accept/pulse.hpp"
 #include "launch/accept/setup.hpp"
 
 namespace fabricgate::launch {
@@ -45,7 +46,8 @@ const std::vector<Part>& parts();
 
 class Worker {
  public:
-  Worker(const Setup& setup, std::optional<std::size_t> node, Host& host, fabric::Rendezvous& meet);
+  /// `pulse` may be null: nobody watches.
+  Worker(const Setup& setup, std::optional<std::size_t> node, Host& host, fabric::Rendezvous& meet, Pulse* pulse = nullptr);
 
   Arrival arrival(int local_rank) const;
   /// Never fails: what went wrong is in Reply::error. An idle rank answers with nothing.
@@ -59,16 +61,19 @@ class Worker {
   std::optional<std::size_t> node_;
   Host& host_;
   fabric::Rendezvous& meet_;
+  Pulse* pulse_;
   Desired want_;
   std::vector<std::string> host_of_rank_;
 };
 
-/// Serves orders of rank 0 until "done". Error when rank 0 fell silent or this process was interrupted.
+/// Serves orders of rank 0 until "done". Error when this process was interrupted, at `deadline`, and earlier when rank 0 falls
+/// silent: it gives the next order when the last one's time and a margin are over, or it gives none any more.
 Status serve(Worker& worker, fabric::Rendezvous& meet, const Arrival& arrival, Deadline deadline);
 
 /// Folder of the run on this node, made when absent.
 Status make_spool(const std::string& folder);
-/// Notes this process in the spool, so that exactly it can be found and ended later.
+/// Notes this process, and the launcher's daemon that started it, in the spool, so that exactly they can be found and ended
+/// later.
 Status note_process(const Setup& setup, const std::string& host);
 
 }  // namespace fabricgate::launch

@@ -30,10 +30,11 @@ int run_given_job(const std::string& path) {
     return fail({ErrorKind::parse, path + " is for build " + job->identity.build + ", this is " + own_build_id() + "; stage the node again", 0}, usage);
   auto setup = make_setup(std::move(*job));
   if (!setup) return fail(setup.error().with(path), usage);
+  Presence presence = appear(*setup);
   auto meeting = open_meeting(setup->inventory.management);
   if (!meeting) return fail(meeting.error(), inconclusive);
   Progress progress(ProgressStyle::events, STDOUT_FILENO);
-  const JobEnd end = run_job(*meeting, *setup, progress);
+  const JobEnd end = run_job(*meeting, *setup, presence, progress);
   const bool complete = end.leads ? end.status.state == "complete" : static_cast<bool>(end.served);
   if (!end.leads && !end.served) log::error(end.served.error().what);
   const int code = complete ? 0 : inconclusive;

@@ -1,11 +1,13 @@
 #pragma once
 /// The gate from the head node: stage, one mpirun job per tier, evidence fetched from the nodes, verdict. What mpirun prints
 /// or returns is no evidence; it is read only to learn which node a launch died of.
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "launch/gate/run_folder.hpp"
+#include "launch/gate/watch.hpp"
 #include "launch/mpirun.hpp"
 #include "launch/progress.hpp"
 
@@ -26,6 +28,7 @@ class Pipeline {
   std::set<std::string> run_job(Tier tier, const std::string& name, bool& complete);
   bool upload(const Job& job);
   void launch(const Job& job);
+  std::vector<Look> look_at(const Job& job) const;
   void fetch();
   std::set<std::string> find_lost(Tier tier, const Job& job, bool& complete);
   std::set<std::string> blame_launch(Tier tier, const Job& job);
@@ -45,6 +48,7 @@ class Pipeline {
   MpirunVersion version_;
   std::vector<std::string> hosts_;         ///< still in, inventory order
   std::set<std::string> unreachable_;      ///< found so by the last fetch
+  std::map<std::string, std::string> silent_;  ///< given up during the last job, and why
 };
 
 }  // namespace fabricgate::launch

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "bootstrap/ssh/transfer.hpp"
 #include "inventory/logs/mpirun_log.hpp"
@@ -19,6 +20,10 @@ namespace {
 
 /// From mpirun's start until all ranks have begun, and from the end of the job until mpirun is gone.
 constexpr double launch_s = 60, transfer_s = 120;
+/// For one look at the pulses of a job that fell silent.
+constexpr double look_s = 5;
+
+double monotonic_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 Finding finding_of(const MpirunEvent& event, const std::string& host) {
   switch (event.kind) {
@@ -78,19 +83,45 @@ void Pipeline::launch(const Job& job) {
   const auto keep = [&](std::string_view line) {
     if (auto noted = append_line(log_path, line, false); !noted) log::error(noted.error().what);
   };
+  JobWatch watch(job.hosts, monotonic_s, [&] { return look_at(job); });
   ChildOptions options;
   options.on_err = keep;
   options.on_out = [&](std::string_view line) {
-    if (const auto event = progress_from_line(line))
-      progress_.show(*event);
-    else
-      keep(line);
+    if (const auto event = progress_from_line(line)) {
+      watch.heard();
+      return progress_.show(*event);
+    }
+    if (is_ended_line(line)) watch.ended();
+    keep(line);
   };
-  options.stop = [] { return interrupted(); };
+  options.stop = [&] { return interrupted() || watch.give_up(); };
   auto ended = run_child(arguments, Deadline::in_seconds(job.deadline_s + launch_s), options);
   if (!ended) return log::error(ended.error().with("mpirun").what);
   if (ended->timed_out) log::warn(fmt::format("job {} did not end in {:.0f} s and was ended", job.name, job.deadline_s + launch_s));
   keep(fmt::format("# exit code {}{}", ended->exit_code, ended->timed_out ? ", ended at its deadline" : ""));
+  silent_ = watch.silent();
+  for (const auto& [host, why] : silent_) keep(fmt::format("# given up: {}: {}", host, why));
+}
+
+/// The pulse of each rank of the job.
+std::vector<Look> Pipeline::look_at(const Job& job) const {
+  std::vector<bootstrap::Job> jobs;
+  std::vector<Look> looks(job.hosts.size());
+  for (const std::string& host : job.hosts)
+    jobs.push_back({.node = *setup_.inventory.find(host),
+                    .argv = {"sh", "-c", pulse_script, "sh", pulse_path(setup_.inventory.launcher.spool_dir, job.identity, job.name, host)},
+                    .timeout_s = look_s});
+  const auto outcomes = bootstrap::run_on_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(look_s + 0.02 * static_cast<double>(looks.size())));
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    const auto* result = outcomes ? &(*outcomes)[i].result : nullptr;
+    looks[i].reached = result && *result;
+    if (!looks[i].reached) {
+      looks[i].why = result ? result->error().what : outcomes.error().what;
+    } else if (auto pulse = pulse_from_text((*result)->out)) {
+      looks[i].pulse = *pulse;
+    }
+  }
+  return looks;
 }
 
 void Pipeline::fetch() {
@@ -116,6 +147,8 @@ std::set<std::string> Pipeline::find_lost(Tier tier, const Job& job, bool& compl
   const std::set<std::string> gone = unreachable_;
   for (const std::string& host : gone)
     out(host, make_finding("launch.daemon_lost", {.host = host}, "a node that lives until the end of its job", "the node no longer answers over SSH"));
+  for (const auto& [host, why] : silent_)
+    out(host, make_finding("launch.rank_silent", {.host = host}, "a process that lives until the end of its job", why));
   const auto text = read_file(folder_.spool_of(job.hosts.front()) + "/status-" + job.name + ".json");
   const auto status = text ? job_status_from_text(*text) : Result<JobStatus>(text.error());
   if (status) {

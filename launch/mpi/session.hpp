@@ -9,7 +9,8 @@ namespace fabricgate::launch {
 
 class MpiSession {
  public:
-  /// Initialises MPI (single-threaded calls) with errors returned, not fatal.
+  /// Initialises MPI (single-threaded calls) with errors returned, not fatal. MPI_Init waits for all ranks without end when one
+  /// of them is stopped: after a time that grows with their number this process says so and exits with 2, which ends the job.
   static Result<std::unique_ptr<MpiSession>> open();
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;

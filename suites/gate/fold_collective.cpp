@@ -10,14 +10,30 @@ namespace {
 /// Attempts after the first over fewer nodes search for the group that is slow; they are no verdict of their own while the
 /// larger one has failed.
 bool is_search(const Exhibit& exhibit, const std::vector<const Exhibit*>& all) {
-  if (exhibit.record.attempt == 0) return false;
+  if (exhibit.record.attempt == 0 || exhibit.nodes.size() < 2) return false;
   return std::any_of(all.begin(), all.end(), [&](const Exhibit* other) {
     return other != &exhibit && !opens_gate(other->record.verdict) && other->nodes.size() > exhibit.nodes.size();
   });
 }
 
-/// A path between nodes that all take part is already blamed: the collective over it is slow for that reason.
-bool is_echo(const Fold& fold, const Finding& finding) {
+/// "Node x left in this tier", written by the harness: the cause of whatever its partners say of it.
+void fold_statement(Fold& fold, const Exhibit& exhibit) {
+  for (const Finding& finding : exhibit.record.findings) fold.add(exhibit.nodes[0], Tier::collective, finding);
+  fold.fold(exhibit.nodes[0], Tier::collective, exhibit.record.verdict);
+}
+
+bool lost(const NodeResult& node) {
+  return std::any_of(node.findings.begin(), node.findings.end(),
+                     [](const Finding& finding) { return finding.primary && !opens_gate(finding.verdict) && finding.cause.rfind("launch.", 0) == 0; });
+}
+
+/// A path between nodes that all take part is already blamed: the collective over it is slow for that reason. A node that the
+/// launcher lost: of course it did not arrive.
+bool is_echo(Fold& fold, const Finding& finding) {
+  if (finding.cause == "collective.failed") {
+    const auto node = fold.input.inventory.find(finding.subject.host);
+    return node && lost(fold.node(static_cast<int>(*node)));
+  }
   if (finding.cause != "collective.below_floor") return false;
   const auto& known = fold.result.findings;
   return std::any_of(known.begin(), known.end(), [](const Finding& other) {
@@ -55,7 +71,11 @@ void fold_collective(Fold& fold) {
     if (exhibit.record.check == "collective.allreduce") all.push_back(&exhibit);
   std::vector<bool> left_before(fold.nodes());
   for (std::size_t node = 0; node < fold.nodes(); ++node) left_before[node] = fold.shut(static_cast<int>(node));
-  for (const Exhibit* exhibit : all) fold_record(fold, *exhibit, is_search(*exhibit, all));
+  const auto is_statement = [](const Exhibit* exhibit) { return exhibit->nodes.size() == 1 && !exhibit->record.findings.empty(); };
+  for (const Exhibit* exhibit : all)
+    if (is_statement(exhibit)) fold_statement(fold, *exhibit);
+  for (const Exhibit* exhibit : all)
+    if (!is_statement(exhibit)) fold_record(fold, *exhibit, is_search(*exhibit, all));
   std::set<int> healthy;
   for (int node = 0; node < static_cast<int>(fold.nodes()); ++node)
     if (!fold.shut(node)) healthy.insert(node);

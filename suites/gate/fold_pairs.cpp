@@ -210,6 +210,8 @@ void fold_statements(Fold& fold) {
 void fold_pairs(Fold& fold) {
   if (!fold.demanded("pair.rail") && !fold.demanded("pair.reach") && !fold.demanded("pair.overlay")) return;
   fold_statements(fold);
+  std::vector<bool> lost(fold.nodes());  // what was being measured with it when it fell silent tells nothing of the path
+  for (std::size_t node = 0; node < lost.size(); ++node) lost[node] = fold.shut(static_cast<int>(node));
   const std::vector<Group> groups = groups_of(fold.exhibits);
   std::set<const Exhibit*>& forgiven = fold.forgiven;
   std::vector<const Exhibit*> bad;
@@ -234,7 +236,8 @@ void fold_pairs(Fold& fold) {
   Explained explained;
   fold_losses(fold, explained);
   const auto drop = [&, lossy = explained](const fabric::PathResult& path) {
-    return path.result != fabric::PathClass::good && (lossy.has(path) || forgotten.count({path.from, path.to, path.rail}) != 0);
+    const bool silenced = lost[static_cast<std::size_t>(path.from)] || lost[static_cast<std::size_t>(path.to)];
+    return path.result != fabric::PathClass::good && (silenced || lossy.has(path) || forgotten.count({path.from, path.to, path.rail}) != 0);
   };
   observation.paths.erase(std::remove_if(observation.paths.begin(), observation.paths.end(), drop), observation.paths.end());
   fold_culprits(fold, observation, explained);

@@ -4,9 +4,9 @@ fault duplicate-hostname 'OTHER' "the node has OTHER's host name"
 fault disk-full          ''      'nothing can be written to /opt/fabricgate and /var/tmp'
 fault read-only-root     ''      'the disk is mounted read-only'
 fault launcher-missing   ''      "Open MPI's daemon on the node fails at once, so its ranks never start"
-fault node-vanish        '[SECONDS [PATTERN]]' 'power lost: links dead, all processes gone; mend boots it. With SECONDS as for rank-stop'
-fault rank-stop          '[SECONDS [PATTERN]]' 'SIGSTOP to the rank; waits up to SECONDS (30) for fabricgate-rank or fabricgate, or for a command line that matches PATTERN'
-fault rank-kill          '[SECONDS [PATTERN]]' 'SIGKILL to the rank; waits as rank-stop does'
+fault node-vanish        '[SECONDS [PATTERN [DELAY]]]' 'power lost: links dead, all processes gone; mend boots it. With SECONDS as for rank-stop'
+fault rank-stop          '[SECONDS [PATTERN [DELAY]]]' 'SIGSTOP to the rank; waits up to SECONDS (30) for fabricgate-rank or fabricgate, or for a command line that matches PATTERN; hits it DELAY seconds later'
+fault rank-kill          '[SECONDS [PATTERN [DELAY]]]' 'SIGKILL to the rank; waits as rank-stop does'
 
 break_duplicate_hostname() { set_hostname "$1" "${NAMES[$2]}"; }
 mend_duplicate_hostname() { set_hostname "$1" "${NAMES[$1]}"; }
@@ -59,10 +59,10 @@ await_ranks() {
         else [[ $name = fabricgate-rank || $name = fabricgate ]] || continue; fi
         [[ ${fields[0]} = Z ]] || { echo "$pid ${fields[19]}"; found=yes; }
       done
-      [[ -z $found ]] || exit 0
+      [[ -z $found ]] || { sleep "$3"; exit 0; }
       sleep 0.02
     done
-    exit 1' - "${2:-30}" "${3-}" || { echo "ci/lab/break: no such process on ${NAMES[$1]} in ${2:-30} s" >&2; return 1; }
+    exit 1' - "${2:-30}" "${3-}" "${4-0}" || { echo "ci/lab/break: no such process on ${NAMES[$1]} in ${2:-30} s" >&2; return 1; }
 }
 signal_ranks() {  # NODE SIGNAL <pairs
   in_node "$1" bash -c 'while read -r pid start; do

@@ -1,0 +1,105 @@
+/// A node that the launcher lost in the middle of a tier is blamed once; what its partners saw of it is an echo.
+#include "suites/gate/gate_test.hpp"
+
+#include <algorithm>
+
+#include "suites/check.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+using testing::ElementsAre;
+
+bool about(const Record& record, const std::string& host) {
+  return std::find(record.hosts.begin(), record.hosts.end(), host) != record.hosts.end();
+}
+
+void lose(GoodRun& run, const char* check, Tier tier, const std::string& host) {
+  run.records.push_back({.identity = run.identity, .check = check, .tier = tier, .hosts = {host}, .attempt = 1, .verdict = Verdict::fail,
+                         .reason = "stopped", .findings = {make_finding("launch.rank_silent", {.host = host}, "lives", "stopped")}});
+}
+
+std::vector<std::string> blamed(const GateResult& result) {
+  std::vector<std::string> out;
+  const auto add = [&](const Finding& finding) {
+    if (finding.primary && !opens_gate(finding.verdict)) out.push_back(finding.cause + " " + to_string(finding.subject));
+  };
+  for (const NodeResult& node : result.nodes)
+    for (const Finding& finding : node.findings) add(finding);
+  for (const Finding& finding : result.findings) add(finding);
+  return out;
+}
+
+std::vector<std::string> verdicts(const GateResult& result) {
+  std::vector<std::string> out;
+  for (const NodeResult& node : result.nodes) out.push_back(to_string(node.verdict));
+  return out;
+}
+
+/// n0004 is not in the collective; one of its pairs was measured until the moment it was stopped.
+GoodRun stopped_in_pairs() {
+  GoodRun run = good_run();
+  for (Record& record : run.records) {
+    if (record.check == "collective.allreduce") {
+      record.hosts = {"n0001", "n0002", "n0003"};
+      record.sample = good_collective(record.hosts, 2e9 / 8);
+    } else if (record.check == "pair.rail" && about(record, "n0004") && about(record, "n0001")) {
+      for (auto& point : record.sample["a_to_b"]["sweep"]) {
+        point["bytes_per_s"] = point["bytes_per_s"].get<double>() * 0.7;
+        point["elapsed_s"] = point["elapsed_s"].get<double>() / 0.7;
+      }
+    } else {
+      continue;
+    }
+    record = judged({run.inventory, run.limits}, record);
+  }
+  return run;
+}
+
+TEST(GateLost, APairMeasuredWhileItsNodeWasStoppedIsNoFindingOfItsOwn) {
+  GoodRun run = stopped_in_pairs();
+  EXPECT_FALSE(blamed(judge(run, run.text())).empty()) << "without the statement the slow pair must be blamed";
+  lose(run, "pair.rail", Tier::pair, "n0004");
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.exit_code, ExitCode::not_ready);
+  EXPECT_THAT(blamed(result), ElementsAre("launch.rank_silent n0004"));
+  EXPECT_THAT(verdicts(result), ElementsAre("pass", "pass", "pass", "fail"));
+}
+
+TEST(GateLost, ARankStoppedInTheCollectiveIsBlamedForThatAndNotForItsAbsence) {
+  GoodRun run = good_run();
+  const auto whole = std::find_if(run.records.begin(), run.records.end(), [](const Record& record) { return record.check == "collective.allreduce"; });
+  Record again = *whole;
+  again.attempt = 1;
+  again.hosts = {"n0001", "n0002", "n0003"};
+  again.sample = good_collective(again.hosts, 2e9 / 8);
+  again = judged({run.inventory, run.limits}, again);
+  whole->sample["missing"] = {"n0004"};
+  *whole = judged({run.inventory, run.limits}, *whole);
+  run.records.push_back(again);
+  ASSERT_THAT(said(judge(run, run.text())), testing::HasSubstr("collective.failed n0004"));
+  lose(run, "collective.allreduce", Tier::collective, "n0004");
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.exit_code, ExitCode::not_ready);
+  EXPECT_THAT(blamed(result), ElementsAre("launch.rank_silent n0004"));
+  EXPECT_THAT(verdicts(result), ElementsAre("pass", "pass", "pass", "fail"));
+}
+
+TEST(GateLost, ADeadPartnerHidesNoOtherFault) {
+  GoodRun run = stopped_in_pairs();
+  lose(run, "pair.rail", Tier::pair, "n0004");
+  for (Record& record : run.records) {
+    if (record.check != "pair.rail" || !about(record, "n0002") || record.rail != "rail1") continue;
+    for (const char* direction : {"a_to_b", "b_to_a"})
+      for (auto& point : record.sample[direction]["sweep"]) {
+        point["bytes_per_s"] = point["bytes_per_s"].get<double>() * 0.5;
+        point["elapsed_s"] = point["elapsed_s"].get<double>() / 0.5;
+      }
+    record = judged({run.inventory, run.limits}, record);
+  }
+  const GateResult result = judge(run, run.text());
+  EXPECT_THAT(blamed(result), testing::UnorderedElementsAre("launch.rank_silent n0004", testing::StartsWith("pair.rail_slow n0002 rail1")));
+}
+
+}  // namespace
+}  // namespace fabricgate::suites
