@@ -105,7 +105,12 @@ void Pipeline::run_tier(Tier tier) {
     bool complete = false;
     const auto lost = run_job(tier, name_of_job(tier, static_cast<int>(attempt)), complete);
     progress_.finish();
-    if (complete || lost.empty()) break;
+    const bool once_more = never_began_ && attempt == 0;  // a launcher that hung, which names nobody
+    if (complete || (lost.empty() && !once_more)) break;
+    if (lost.empty()) {
+      log::warn(fmt::format("tier {}: the launcher started no process on any node; it is tried once more", to_string(tier)));
+      continue;
+    }
     log::info(fmt::format("tier {} starts again without {}", to_string(tier), fold_hosts({lost.begin(), lost.end()})));
   }
   drop_failed(tier);

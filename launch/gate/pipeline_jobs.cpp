@@ -100,6 +100,7 @@ void Pipeline::launch(const Job& job) {
   if (ended->timed_out) log::warn(fmt::format("job {} did not end in {:.0f} s and was ended", job.name, job.deadline_s + launch_s));
   keep(fmt::format("# exit code {}{}", ended->exit_code, ended->timed_out ? ", ended at its deadline" : ""));
   silent_ = watch.silent();
+  never_began_ = watch.never_began();
   for (const auto& [host, why] : silent_) keep(fmt::format("# given up: {}: {}", host, why));
 }
 

@@ -28,14 +28,14 @@ void JobWatch::ended() {
 }
 
 bool JobWatch::give_up() {
-  if (!silent_.empty()) return true;
+  if (!silent_.empty() || never_began_) return true;
   if (ended_s_) return now_() > *ended_s_ + times_.leave_s;
   if (now_() < next_look_s_) return false;
   const bool again_soon = look_at_all() || !compared_;  // one look alone says nothing of what stands still
   compared_ = true;
   if (!again_soon) silence_s_ *= 2;  // a long measurement of healthy ranks is left in peace, more and more so
   next_look_s_ = now_() + (again_soon ? times_.between_s : silence_s_);
-  return !silent_.empty();
+  return !silent_.empty() || never_began_;
 }
 
 bool JobWatch::look_at_all() {
@@ -48,6 +48,11 @@ bool JobWatch::look_at_all() {
     const std::string why = judge(seen_[i], looks[i], most_beats);
     someone_still = someone_still || seen_[i].still > 0;
     if (!why.empty()) silent_[hosts_[i]] = why;
+  }
+  const bool nobody_began = most_beats == 0 && std::all_of(looks.begin(), looks.end(), [](const Look& look) { return look.reached; });
+  if (nobody_began && silent_.size() == hosts_.size()) {  // the launcher's trouble, no node's
+    silent_.clear();
+    never_began_ = true;
   }
   return someone_still;
 }

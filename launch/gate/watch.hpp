@@ -41,6 +41,8 @@ class JobWatch {
   bool give_up();
   /// Hosts given up and what was found.
   const std::map<std::string, std::string>& silent() const { return silent_; }
+  /// The launcher started nothing on any node, which names none.
+  bool never_began() const { return never_began_; }
 
  private:
   struct Seen {
@@ -56,6 +58,7 @@ class JobWatch {
   WatchTimes times_;
   std::vector<Seen> seen_;
   std::map<std::string, std::string> silent_;
+  bool never_began_ = false;
   bool compared_ = false;  ///< this silence was looked at before
   double began_s_, next_look_s_, silence_s_;
   std::optional<double> ended_s_;

@@ -76,6 +76,14 @@ TEST_F(JobWatchTest, AProcessThatNeverBeginsHasItsStartTimeAndIsThenNamed) {
   EXPECT_NE(watch_.silent().at("b").find("no process of the job has begun"), std::string::npos);
 }
 
+TEST_F(JobWatchTest, WhenNoProcessBeginsAnywhereTheLauncherIsGivenUpAndNoNodeBlamed) {
+  a_ = b_ = [](int) { return Look{.reached = true, .pulse = {}, .why = ""}; };
+  EXPECT_FALSE(gives_up_within(59));
+  EXPECT_TRUE(gives_up_within(15));
+  EXPECT_TRUE(watch_.silent().empty());
+  EXPECT_TRUE(watch_.never_began());
+}
+
 TEST_F(JobWatchTest, SpeechClearsWhatWasSuspected) {
   b_ = [](int) { return beating(7); };
   EXPECT_FALSE(gives_up_within(14));

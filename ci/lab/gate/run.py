@@ -128,8 +128,15 @@ def run_gate(arguments, lab, breaks):
     print(f"gate: exit {done.returncode} after {time.monotonic() - began:.1f} s")
     for process in beside:
         if process.wait(timeout=90) != 0:
+            show_launcher(lab)
             raise SystemExit("the fault that was to hit during the run did not find its process")
     return done.returncode, json.loads((runs / "latest" / "summary.json").read_text())
+
+
+def show_launcher(lab):
+    """What mpirun said, because the lab's folder goes away."""
+    for log in sorted((lab.folder / "runs").glob("[!l]*/mpirun-*.log")):
+        print(f"--- {log.name}", *log.read_text(errors="replace").splitlines()[-30:], sep="\n  ")
 
 
 def interrupted(arguments, lab, command):
@@ -189,6 +196,8 @@ def main():
         else:
             code, summary = run_gate(arguments, lab, row["break"])
             problems = compare(lab, row, code, summary)
+        if problems:
+            show_launcher(lab)
     for problem in problems:
         print("not as expected:", problem)
     sys.exit(1 if problems else 0)
