@@ -157,6 +157,22 @@ TEST(Observe, GpuProcessesLeaveOutTheDaemonsOfTheDriver) {
   EXPECT_THAT(readers::read_gpu_processes(host), ElementsAre("7 python3"));
 }
 
+TEST(Observe, TheLauncherThatStartedUsAndTheOtherRanksOfItsJobAreNoGpuUsersAnotherJobIs) {
+  FakeHost host;
+  host.files = {{"/dev/nvidiactl", ""}, {"/proc/uptime", "1"}, {"/proc/self/stat", "40 (fabricgate-rank) S 30 40"}};
+  const auto process = [&](const std::string& pid, const std::string& name, const std::string& parent) {
+    host.files["/proc/" + pid + "/stat"] = pid + " (" + name + ") S " + parent + " 1";
+    host.files["/proc/" + pid + "/comm"] = name + "\n";
+    host.links["/proc/" + pid + "/fd/3"] = "/dev/nvidia0";
+  };
+  process("30", "orted", "20");
+  process("40", "fabricgate-rank", "30");
+  process("41", "fabricgate-rank", "30");
+  process("50", "mpirun", "20");
+  process("51", "python3", "50");
+  EXPECT_THAT(readers::read_gpu_processes(host), ElementsAre("50 mpirun", "51 python3"));
+}
+
 TEST(Observe, WithoutGpuDeviceFilesNoProcessIsLookedAt) {
   FakeHost host;
   host.files["/proc/7/comm"] = "python3\n";

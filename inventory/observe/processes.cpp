@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
@@ -25,6 +27,28 @@ bool holds_gpu(Host& host, const std::string& pid) {
   });
 }
 
+bool is_launcher(const std::string& name) {
+  for (const char* launcher : {"mpirun", "orted", "prterun", "prted", "prte"})
+    if (name == launcher) return true;
+  return false;
+}
+
+int parent_of(Host& host, const std::string& pid) { return parse_parent(read_attribute(host, "/proc/" + pid + "/stat")); }
+
+/// This process and those that started it. Open MPI's launcher opens the GPUs to learn the topology.
+struct OwnJob {
+  std::set<int> ancestors, launchers;
+
+  explicit OwnJob(Host& host) {
+    const std::string self = read_attribute(host, "/proc/self/stat");
+    for (int pid = std::atoi(self.c_str()); pid > 1 && ancestors.insert(pid).second; pid = parent_of(host, std::to_string(pid)))
+      if (is_launcher(read_attribute(host, "/proc/" + std::to_string(pid) + "/comm"))) launchers.insert(pid);
+  }
+  bool has(Host& host, const std::string& pid) const {
+    return ancestors.count(std::atoi(pid.c_str())) != 0 || launchers.count(parent_of(host, pid)) != 0;
+  }
+};
+
 std::string ssh_connection(Host& host) {
   std::string process = "self";
   for (int depth = 0; depth < 16; ++depth) {
@@ -44,8 +68,9 @@ std::vector<std::string> read_gpu_processes(Host& host) {
   if (!host.exists("/dev/nvidiactl") && !host.exists("/dev/nvidia0")) return out;
   auto processes = host.list("/proc");
   if (!processes) return out;
+  const OwnJob own(host);
   for (const std::string& pid : *processes) {
-    if (!to_integer(pid) || !holds_gpu(host, pid)) continue;
+    if (!to_integer(pid) || !holds_gpu(host, pid) || own.has(host, pid)) continue;
     const std::string name = read_attribute(host, "/proc/" + pid + "/comm");
     if (!is_driver_daemon(name)) out.push_back(pid + " " + name);
   }

@@ -22,7 +22,7 @@ std::vector<Netdev> read_netdevs(Host& host, Unread& unread);
 std::vector<RdmaPort> read_rdma_ports(Host& host);
 std::map<std::string, std::string> read_versions(Host& host, const std::vector<std::string>& prefixes,
                                                  Deadline deadline);
-/// Processes with an open GPU device file, daemons of the driver left out.
+/// Processes with an open GPU device file, without daemons of the driver and without the job this process belongs to.
 std::vector<std::string> read_gpu_processes(Host& host);
 /// Interface whose address the SSH server of this process, or of one of its parents, was reached at; empty: no SSH.
 std::string read_ssh_interface(Host& host);

@@ -205,7 +205,8 @@ std::set<std::string> Pipeline::probe_daemons(Tier tier, const Job& job) {
     const std::string& host = setup_.inventory.nodes[outcome.node].name;
     const bool helps = outcome.result && (outcome.result->out + outcome.result->err).find("Open RTE") != std::string::npos;
     if (helps || (outcome.result && outcome.result->exit_code == 0) || broken.count(host)) continue;
-    const std::string said = outcome.result ? fmt::format("exit code {}: {}", outcome.result->exit_code, outcome.result->err.substr(0, 300))
+    const std::string said = outcome.result ? fmt::format("exit code {}{}{}", outcome.result->exit_code, outcome.result->err.empty() ? ", it says nothing" : ": ",
+                                                          outcome.result->err.substr(0, 300))
                                             : outcome.result.error().what;
     lose(tier, host, make_finding("launch.program_missing", {.host = host}, jobs[i].argv[0] + " runs on the node", said));
     broken.insert(host);

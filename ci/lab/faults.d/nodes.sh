@@ -3,7 +3,7 @@
 fault duplicate-hostname 'OTHER' "the node has OTHER's host name"
 fault disk-full          ''      'nothing can be written to /opt/fabricgate and /var/tmp'
 fault read-only-root     ''      'the disk is mounted read-only'
-fault launcher-missing   ''      "Open MPI's daemon on the node fails at once, so its ranks never start"
+fault launcher-missing   '[SECONDS [PATTERN [DELAY]]]' "Open MPI's daemon on the node fails at once, so its ranks never start; with SECONDS as for rank-stop"
 fault node-vanish        '[SECONDS [PATTERN [DELAY]]]' 'power lost: links dead, all processes gone; mend boots it. With SECONDS as for rank-stop'
 fault rank-stop          '[SECONDS [PATTERN [DELAY]]]' 'SIGSTOP to the rank; waits up to SECONDS (30) for fabricgate-rank or fabricgate, or for a command line that matches PATTERN; hits it DELAY seconds later'
 fault rank-kill          '[SECONDS [PATTERN [DELAY]]]' 'SIGKILL to the rank; waits as rank-stop does'
@@ -21,6 +21,7 @@ break_read_only_root() { remount "$1" ro || { remount "$1" rw; return 1; }; }
 mend_read_only_root() { remount "$1" rw; }
 
 break_launcher_missing() {
+  if (( $# > 1 )); then await_ranks "$@" >/dev/null || return; fi
   in_node "$1" sh -c 'for file in orted prted; do
     path=$(command -v $file) && mount --bind /bin/false "$(readlink -f "$path")"; done; true'
 }

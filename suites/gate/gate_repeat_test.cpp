@@ -1,0 +1,49 @@
+/// A slow AllReduce is repeated before it closes the gate.
+#include "suites/gate/gate_test.hpp"
+
+#include <algorithm>
+
+#include "suites/check.hpp"
+
+namespace fabricgate::suites {
+namespace {
+
+/// The good run with the AllReduce once for each factor of its rate.
+GoodRun with_attempts(const std::vector<double>& factors) {
+  GoodRun run = good_run();
+  const auto is_collective = [](const Record& record) { return record.check == "collective.allreduce"; };
+  const Record first = *std::find_if(run.records.begin(), run.records.end(), is_collective);
+  run.records.erase(std::remove_if(run.records.begin(), run.records.end(), is_collective), run.records.end());
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    Record record = first;
+    record.attempt = static_cast<int>(i);
+    record.sample = good_collective(record.hosts, factors[i] * 2e9 / 8);
+    run.records.push_back(judged({run.inventory, run.limits}, record));
+  }
+  return run;
+}
+
+TEST(GateRepeat, AnAllReduceGoodInBothRepetitionsIsAWarning) {
+  const GoodRun run = with_attempts({0.3, 1, 1});
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.text, "READY (emulated)") << result.reason;
+  EXPECT_EQ(result.verdict, Verdict::warn);
+  EXPECT_THAT(said(result), testing::HasSubstr("collective.unstable"));
+}
+
+TEST(GateRepeat, AnAllReduceNotGoodInBothRepetitionsKeepsTheGateShut) {
+  for (const auto& factors : std::vector<std::vector<double>>{{0.3}, {0.3, 1}, {0.3, 1, 0.3}, {0.3, 0.3, 1}, {0.3, 1, 1, 0.3}}) {
+    const GoodRun run = with_attempts(factors);
+    expect_shut(judge(run, run.text()), std::to_string(factors.size()) + " attempts");
+  }
+}
+
+TEST(GateRepeat, WrongDataIsNeverForgiven) {
+  GoodRun run = with_attempts({0.3, 1, 1});
+  Record& first = *std::find_if(run.records.begin(), run.records.end(), [](const Record& record) { return record.check == "collective.allreduce"; });
+  first.findings.push_back(make_finding("collective.failed", {.host = "n0001"}, "takes part", "did not"));
+  expect_shut(judge(run, run.text()), "a second finding");
+}
+
+}  // namespace
+}  // namespace fabricgate::suites
