@@ -5,7 +5,7 @@ fault disk-full          ''      'nothing can be written to /opt/fabricgate and 
 fault read-only-root     ''      'the disk is mounted read-only'
 fault launcher-missing   '[SECONDS [PATTERN [DELAY]]]' "Open MPI's daemon on the node fails at once, so its ranks never start; with SECONDS as for rank-stop"
 fault node-vanish        '[SECONDS [PATTERN [DELAY]]]' 'power lost: links dead, all processes gone; mend boots it. With SECONDS as for rank-stop'
-fault rank-stop          '[SECONDS [PATTERN [DELAY]]]' 'SIGSTOP to the rank; waits up to SECONDS (30) for fabricgate-rank or fabricgate, or for a command line that matches PATTERN; hits it DELAY seconds later'
+fault rank-stop          '[SECONDS [PATTERN [DELAY]]]' 'SIGSTOP to the rank; waits up to SECONDS (30) for a program of fabricgate whose command line matches PATTERN; hits it DELAY seconds later'
 fault rank-kill          '[SECONDS [PATTERN [DELAY]]]' 'SIGKILL to the rank; waits as rank-stop does'
 
 break_duplicate_hostname() { set_hostname "$1" "${NAMES[$2]}"; }
@@ -46,7 +46,8 @@ mend_node_vanish() {
   wait_until 20 ssh_answers "$1"
 }
 
-# NODE [SECONDS [PATTERN]]: prints "pid starttime" of each such process, as the node numbers them.
+# NODE [SECONDS [PATTERN]]: prints "pid starttime" of each such process, as the node numbers them. A command line alone would
+# also match the shells and launchers that hand it on; the name is what the kernel keeps, 15 characters.
 await_ranks() {
   in_node "$1" bash -c '
     while (( SECONDS <= $1 )); do
@@ -56,8 +57,8 @@ await_ranks() {
         (( pid != 1 && pid != $$ )) || continue
         { read -r name <$folder/comm && mapfile -d "" words <$folder/cmdline && stat=$(<$folder/stat); } 2>/dev/null || continue
         fields=(${stat##*) })
-        if [[ -n $2 ]]; then [[ "${words[*]}" =~ $2 ]] || continue
-        else [[ $name = fabricgate-rank || $name = fabricgate ]] || continue; fi
+        [[ $name = fabricgate || $name = fabricgate-rank || -n $2 && $name = fabricgate-agen ]] || continue
+        [[ "${words[*]}" =~ $2 ]] || continue
         [[ ${fields[0]} = Z ]] || { echo "$pid ${fields[19]}"; found=yes; }
       done
       [[ -z $found ]] || { sleep "$3"; exit 0; }

@@ -57,9 +57,12 @@ check 'a pattern picks by command line' not "$HERE/break" "$A" rank-kill 0 'fabr
 "$HERE/break" "$A" rank-kill 10 'fabricgate-rank 302' &
 waiting=$!
 check 'rank-kill waits' kill -0 "$waiting"
-on "$A" 'setsid /opt/fabricgate/fabricgate-rank 302 >/dev/null 2>&1 &'
+# The shell's command line matches too, and it is there first.
+on "$A" 'setsid sh -c "sleep 0.3; /opt/fabricgate/fabricgate-rank 302; echo \$? >/var/tmp/lab-killed" >/dev/null 2>&1 &'
 wait "$waiting"
 check 'rank-kill saw it' is $? 0
+shell_saw() { is "$(on "$A" 'cat /var/tmp/lab-killed')" "$1"; }
+check 'rank-kill spares the shell that started the rank' wait_until 5 shell_saw 137
 ranks_are() { is "$(on "$A" 'ps -o args= -C fabricgate-rank')" "$1"; }  # a killed process is there until it ran once more
 check 'rank-kill killed that one alone' wait_until 5 ranks_are '/opt/fabricgate/fabricgate-rank 300'
 mend_ "$A"
