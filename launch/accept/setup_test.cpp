@@ -1,0 +1,127 @@
+#include "launch/accept/setup.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "suites/gate/good_run.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+/// A job over the machines of a good run, with the run's identity.
+struct Made {
+  suites::GoodRun run = suites::good_run();
+  Setup setup = [this] {
+    Job job = job_by_hand(run.inventory, {});
+    job.identity = run.identity;
+    auto made = make_setup(std::move(job));
+    EXPECT_TRUE(made) << made.error().what;
+    return std::move(*made);
+  }();
+
+  std::string without(const std::string& check) const {
+    std::string out;
+    for (const Record& record : run.records)
+      if (record.check != check) out += to_line(record) + "\n";
+    return out;
+  }
+};
+
+std::vector<std::string> checks_of(const suites::Suite& suite) {
+  std::vector<std::string> out;
+  for (const auto& check : suite.checks) out.push_back(check.first);
+  return out;
+}
+
+TEST(Setup, TextsThatDoNotParseNameThemselvesAndThePlace) {
+  const suites::GoodRun run = suites::good_run();
+  Job job = job_by_hand(run.inventory, {});
+  job.limits_text = "limits: 7\n";
+  auto made = make_setup(job);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("limits:1:"));
+  job.limits_text = "";
+  job.suite_text = "name: x\nwhat: y\n";
+  made = make_setup(job);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("suite:2:1: "));
+  job.inventory_text = "schema: 1\nbogus: 2\n";
+  made = make_setup(job);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().kind, ErrorKind::parse);
+  EXPECT_THAT(made.error().what, HasSubstr("inventory:2:1: unknown key 'bogus'"));
+}
+
+TEST(Setup, AJobByHandHasEveryNodeInOrderAndTheInventoryItWasMadeOf) {
+  const suites::GoodRun run = suites::good_run();
+  const Job job = job_by_hand(run.inventory, {.budget_s = 9});
+  EXPECT_THAT(job.hosts, ElementsAre("n0001", "n0002", "n0003", "n0004"));
+  EXPECT_EQ(job.identity.inventory, run.inventory.checksum);
+  EXPECT_EQ(job.options.budget_s, 9);
+  EXPECT_THAT(job.tiers, ElementsAre(Tier::host, Tier::link, Tier::pair, Tier::collective));
+}
+
+TEST(Setup, RunIdsDifferAndSortByTime) {
+  const std::string one = new_run_id(), two = new_run_id();
+  EXPECT_THAT(one, MatchesRegex("[0-9]{8}-[0-9]{6}-[0-9a-f]{6}"));
+  EXPECT_NE(one, two);
+  EXPECT_LE(one.substr(0, 15), two.substr(0, 15));
+}
+
+TEST(Judged, ItCarriesTheRunAndTheVerdictOfItsCheck) {
+  const Made made;
+  const auto& inventory = made.run.inventory;
+  const Record good =
+      judged(made.setup,
+             {.check = "host.facts", .hosts = {"n0001"}, .sample = suites::good_facts(inventory, 0), .elapsed_s = 0.5});
+  EXPECT_EQ(good.identity, made.run.identity);
+  EXPECT_EQ(good.tier, Tier::host);
+  EXPECT_EQ(good.verdict, Verdict::pass) << good.reason;
+  EXPECT_EQ(good.elapsed_s, 0.5);
+  nlohmann::json sample = suites::good_link(inventory, 1, inventory.nodes[1].spec->rails[0], false);
+  sample["now"]["carrier"] = false;
+  const Record bad =
+      judged(made.setup, {.check = "link.rail", .hosts = {"n0002"}, .rail = "rail0", .attempt = 2, .sample = sample});
+  EXPECT_EQ(bad.verdict, Verdict::fail);
+  EXPECT_EQ(bad.attempt, 2);
+  ASSERT_FALSE(bad.findings.empty());
+  EXPECT_EQ(bad.findings[0].subject.host, "n0002");
+}
+
+TEST(Judged, WithoutASampleNothingPasses) {
+  const Made made;
+  for (const suites::Check& check : suites::catalogue()) {
+    const Record record =
+        judged(made.setup, {.check = check.id, .hosts = {"n0001", "n0002"}, .rail = "rail0", .sample = nullptr});
+    EXPECT_THAT(record.verdict, Not(testing::AnyOf(Verdict::pass, Verdict::warn, Verdict::skip))) << check.id;
+  }
+}
+
+TEST(SuiteOfTiers, ItKeepsTheChecksOfTheseTiersAndNoOthers) {
+  const suites::GoodRun run = suites::good_run();
+  EXPECT_THAT(checks_of(suite_of_tiers(run.suite, {Tier::link})),
+              testing::UnorderedElementsAre("link.rail", "link.counters"));
+  EXPECT_THAT(checks_of(suite_of_tiers(run.suite, {})), testing::IsEmpty());
+}
+
+TEST(GateThrough, TiersThatTheJobHasAreDemandedUpToTheOneAskedFor) {
+  Made made;
+  made.setup.job.tiers = {Tier::host, Tier::link};
+  EXPECT_EQ(gate_through(made.setup, made.run.text(), Tier::link).exit_code, ExitCode::ready);
+  EXPECT_EQ(gate_through(made.setup, made.without("pair.rail"), Tier::link).exit_code, ExitCode::ready);
+  EXPECT_EQ(gate_through(made.setup, made.without("link.rail"), Tier::link).exit_code, ExitCode::inconclusive);
+  EXPECT_EQ(gate_through(made.setup, made.without("link.rail"), Tier::host).exit_code, ExitCode::ready);
+}
+
+TEST(GateThrough, WithoutLinesNothingIsReady) {
+  Made made;
+  EXPECT_NE(gate_through(made.setup, "", Tier::host).exit_code, ExitCode::ready);
+}
+
+}  // namespace
+}  // namespace fabricgate::launch

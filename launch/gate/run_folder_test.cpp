@@ -1,0 +1,150 @@
+#include "launch/gate/run_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "results/file.hpp"
+#include "suites/gate/good_run.hpp"
+
+namespace fabricgate::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class RunFolderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    runs = testing::TempDir() + "run_folder_" + std::to_string(::getpid());
+    const suites::GoodRun run = suites::good_run();
+    auto made = make_setup(job_by_hand(run.inventory, {}));
+    ASSERT_TRUE(made) << made.error().what;
+    setup = std::make_unique<launch::Setup>(std::move(*made));
+  }
+  void TearDown() override { fs::remove_all(runs); }
+
+  RunFolder create() const {
+    auto folder = RunFolder::create(runs, *setup);
+    EXPECT_TRUE(folder) << folder.error().what;
+    return *folder;
+  }
+  static void write(const std::string& path, const std::string& text) {
+    fs::create_directories(fs::path(path).parent_path());
+    EXPECT_TRUE(write_file_atomic(path, text)) << path;
+  }
+  static std::string text_of(const std::string& path) {
+    auto text = read_file(path);
+    EXPECT_TRUE(text) << path;
+    return text ? *text : "";
+  }
+
+  std::string runs;
+  std::unique_ptr<launch::Setup> setup;
+};
+
+TEST_F(RunFolderTest, WhatWasCreatedIsLoadedAgain) {
+  const RunFolder folder = create();
+  const auto loaded = RunFolder::load(folder.path());
+  ASSERT_TRUE(loaded) << loaded.error().what;
+  EXPECT_EQ(loaded->job.identity, setup->job.identity);
+  EXPECT_EQ(loaded->inventory.checksum, setup->inventory.checksum);
+  EXPECT_EQ(loaded->job.limits_text, suites::default_limits_text());
+  EXPECT_EQ(loaded->job.suite_text, suites::default_suite_text());
+}
+
+TEST_F(RunFolderTest, ARunIsNeverWrittenOverAnother) {
+  const RunFolder folder = create();
+  write(folder.file("head.jsonl"), "kept\n");
+  const auto again = RunFolder::create(runs, *setup);
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().what, HasSubstr(folder.path() + " exists already"));
+  EXPECT_EQ(text_of(folder.file("head.jsonl")), "kept\n");
+}
+
+TEST_F(RunFolderTest, AnotherInventoryThanThatOfTheRunIsRefused) {
+  const RunFolder folder = create();
+  write(folder.file("inventory.yaml"), setup->inventory.text + "\n# changed\n");
+  const auto loaded = RunFolder::load(folder.path());
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().what, HasSubstr(folder.file("inventory.yaml") + " is not the inventory of this run"));
+}
+
+TEST_F(RunFolderTest, AnIdentityThatIsBrokenOrACopyThatIsGoneNamesTheFile) {
+  const RunFolder folder = create();
+  write(folder.file("identity.json"), "{\"run\": 7}");
+  auto loaded = RunFolder::load(folder.path());
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().what, HasSubstr(folder.file("identity.json")));
+  for (const char* name : {"identity.json", "suite.yaml", "limits.yaml", "inventory.yaml"}) {
+    fs::remove(folder.file(name));
+    loaded = RunFolder::load(folder.path());
+    ASSERT_FALSE(loaded) << name;
+    EXPECT_THAT(loaded.error().what, HasSubstr(folder.file(name)));
+  }
+}
+
+TEST_F(RunFolderTest, RecordFilesAreThoseOfHeadAndNodesInAFixedOrder) {
+  const RunFolder folder = create();
+  for (const char* name :
+       {"spools/b/run/rank-b.jsonl", "spools/a/run/records-pair.jsonl", "spools/a/run/rank-a.jsonl", "head.jsonl",
+        "spools/a/run/processes.jsonl", "spools/a/run/rank-a.jsonl.part", "records.jsonl", "spools/a/notes.txt"})
+    write(folder.file(name), std::string(name) + "\n");
+  std::vector<std::string> names, texts;
+  for (const suites::RecordFile& file : folder.record_files()) {
+    names.push_back(file.name);
+    texts.push_back(file.text);
+  }
+  EXPECT_THAT(names, ElementsAre("head.jsonl", "spools/a/run/rank-a.jsonl", "spools/a/run/records-pair.jsonl",
+                                 "spools/b/run/rank-b.jsonl"));
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(texts[i], names[i] + "\n");
+}
+
+TEST_F(RunFolderTest, EqualLinesOfSeveralFilesAreWrittenOnce) {
+  const RunFolder folder = create();
+  write(folder.file("head.jsonl"), "one\n");
+  write(folder.file("spools/a/rank-a.jsonl"), "two\nthree\n");
+  write(folder.file("spools/a/records-host.jsonl"), "three\n\none\nfour\n");
+  ASSERT_TRUE(folder.write_records());
+  EXPECT_EQ(text_of(folder.file("records.jsonl")), "one\ntwo\nthree\nfour\n");
+}
+
+TEST_F(RunFolderTest, ALineThatWasCutStaysALineOfItsOwn) {
+  const RunFolder folder = create();
+  write(folder.file("spools/a/rank-a.jsonl"), "whole\n{\"cut");
+  write(folder.file("spools/b/rank-b.jsonl"), "next\n");
+  ASSERT_TRUE(folder.write_records());
+  EXPECT_EQ(text_of(folder.file("records.jsonl")), "whole\n{\"cut\nnext\n");
+}
+
+TEST_F(RunFolderTest, AddedRecordsAreRecordsOfTheHead) {
+  const RunFolder folder = create();
+  const Record record{.identity = setup->job.identity, .check = "stage.node", .tier = Tier::stage, .hosts = {"n0001"}};
+  ASSERT_TRUE(folder.add(record));
+  ASSERT_TRUE(folder.add(record));
+  const auto files = folder.record_files();
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(files[0].text, to_line(record) + "\n" + to_line(record) + "\n");
+}
+
+TEST_F(RunFolderTest, LatestMovesToTheNewestRun) {
+  create();
+  point_latest(runs, "run-1");
+  point_latest(runs, "run-2");
+  EXPECT_EQ(fs::read_symlink(runs + "/latest"), "run-2");
+  EXPECT_EQ(std::distance(fs::directory_iterator(runs), fs::directory_iterator()), 2)
+      << "the run and the link, nothing else";
+}
+
+TEST(ForEachLine, EmptyLinesAreLeftOutAndTheLastNeedsNoEnd) {
+  std::vector<std::string> lines;
+  for_each_line("a\n\n\nb\nc", [&](std::string_view line) { lines.emplace_back(line); });
+  EXPECT_THAT(lines, ElementsAre("a", "b", "c"));
+  for_each_line("", [](std::string_view) { ADD_FAILURE() << "nothing has no lines"; });
+}
+
+}  // namespace
+}  // namespace fabricgate::launch
