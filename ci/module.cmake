@@ -3,8 +3,8 @@
 #   fabricgate_module(NAME SOURCES a.cpp … DEPENDS module|library … TESTS a_test.cpp … FUZZ b_fuzz.cpp …)
 #
 # makes the static library fabricgate_NAME with the project's warnings, one test program NAME_test out of TESTS (label
-# `unit`, one CTest entry per test), a self-sufficiency check of every header beside the sources, and libFuzzer programs
-# when FABRICGATE_FUZZ is on. Include paths start at the root of the tree.
+# `unit`, one CTest entry per test), a self-sufficiency check of the headers beside the sources, and libFuzzer programs when
+# FABRICGATE_FUZZ is on. Include paths start at the root of the tree.
 find_package(Threads REQUIRED)
 find_package(GTest REQUIRED)
 find_package(fmt REQUIRED)
@@ -67,14 +67,22 @@ function(fabricgate_module name)
   endif()
 endfunction()
 
-# A generated source per header that includes it first and alone; built by the target `check_headers`.
+# A generated source that includes it alone per header that no x.cpp includes first (ci/check_layers holds each x.cpp to that);
+# built by the target `check_headers`. A header belongs to the first module of the nearest folder with a CMakeLists.txt.
 if(NOT TARGET check_headers)
   add_custom_target(check_headers)
 endif()
 function(fabricgate_check_headers name)
   file(GLOB_RECURSE headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  get_property(taken GLOBAL PROPERTY fabricgate_checked_headers)
   set(sources)
   foreach(header ${headers})
+    string(REGEX REPLACE "hpp$" "cpp" own ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+    string(REGEX MATCH "^[^/]+/" folder ${header})
+    if(EXISTS ${own} OR own IN_LIST taken OR (folder AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}CMakeLists.txt))
+      continue()
+    endif()
+    set_property(GLOBAL APPEND PROPERTY fabricgate_checked_headers ${own})
     string(MAKE_C_IDENTIFIER ${header} id)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${name}_${id}.cpp)
     if(NOT EXISTS ${source})

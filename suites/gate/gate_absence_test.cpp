@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "suites/gate/gate_test.hpp"
+#include "suites/gate/gate_testing.hpp"
 
 namespace fabricgate::suites {
 namespace {

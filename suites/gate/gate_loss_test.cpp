@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "suites/check.hpp"
-#include "suites/gate/gate_test.hpp"
+#include "suites/gate/gate_testing.hpp"
 
 namespace fabricgate::suites {
 namespace {

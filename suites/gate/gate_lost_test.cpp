@@ -1,5 +1,5 @@
 /// A node that the launcher lost in the middle of a tier is blamed once; what its partners saw of it is an echo.
-#include "suites/gate/gate_test.hpp"
+#include "suites/gate/gate_testing.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "suites/gate/gate_test.hpp"
+#include "suites/gate/gate_testing.hpp"
 
 namespace fabricgate::suites {
 namespace {

@@ -1,5 +1,5 @@
 /// A slow AllReduce is repeated before it closes the gate.
-#include "suites/gate/gate_test.hpp"
+#include "suites/gate/gate_testing.hpp"
 
 #include <algorithm>
 
