@@ -248,6 +248,13 @@ std::string ssh_target(const Inventory& inventory, std::size_t node) {
          std::to_string(inventory.ssh.port);
 }
 
+Status check_login(const Inventory& inventory) {
+  if (!inventory.ssh.jump.empty())
+    if (auto jump = parse_jump(inventory.ssh.jump); !jump) return jump.error();
+  const auto identity = load_identity(inventory.ssh);
+  return identity ? Status() : Status(identity.error());
+}
+
 Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::vector<NodeJob> jobs, Deadline deadline,
                                              const Watch& watch) {
   if (!inventory.ssh.jump.empty())

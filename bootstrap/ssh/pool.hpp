@@ -41,6 +41,9 @@ struct Watch {
   std::function<bool()> stop = {};
 };
 
+/// Whether what concerns all nodes is good: the key (or the agent) and the jump host. Connects to nobody.
+Status check_login(const Inventory& inventory);
+
 /// Holds every conversation; outcomes in the order of `jobs`. Error only for what concerns all nodes: the key cannot be
 /// used, the jump host is malformed. One node never stops another; nodes that `deadline` leaves no time for end with
 /// kind timeout.

@@ -5,6 +5,8 @@
 #include "bootstrap/ssh/pool.hpp"
 #include "bootstrap/stage/hooks.hpp"
 #include "bootstrap/stage/node_stage.hpp"
+#include "bootstrap/steps/step.hpp"
+#include "inventory/yaml_reader.hpp"
 #include "results/clock.hpp"
 #include "results/host_range.hpp"
 
@@ -75,6 +77,8 @@ Status talk(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline de
 Result<StageReport> work(const Inventory& inventory, const std::vector<std::size_t>& nodes, const StageOptions& options,
                          bool dry_run, Deadline deadline, const NodeDone& done) {
   const double start = unix_now_s();
+  if (auto login = check_login(inventory); !login) return login.error();  // before a folder is made
+  if (auto named = check_step_names(options.only_steps); !named) return named.error();
   auto plan = make_stage_plan(inventory, options, dry_run);
   if (!plan) return plan.error();
   plan->inputs_held = true;
@@ -89,6 +93,15 @@ Result<StageReport> work(const Inventory& inventory, const std::vector<std::size
 }
 
 }  // namespace
+
+Status check_step_names(const std::vector<std::string>& names) {
+  std::vector<std::string_view> known;
+  for (const Step& step : steps()) known.emplace_back(step.id);
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return Error{ErrorKind::parse, unknown("step", name, "--steps", known), 0};
+  return {};
+}
 
 Result<StageReport> plan_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes,
                                const StageOptions& options, Deadline deadline, const NodeDone& done) {

@@ -23,6 +23,9 @@ Result<StageReport> plan_nodes(const Inventory& inventory, const std::vector<std
 Result<StageReport> stage_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes,
                                 const StageOptions& options, Deadline deadline, const NodeDone& done = {});
 
+/// Error (parse) for a name that no step has, with the nearest one. The two above say the same before they connect.
+Status check_step_names(const std::vector<std::string>& names);
+
 /// All nodes of the inventory, or those named in host ranges; Error (parse) for a name it does not have.
 Result<std::vector<std::size_t>> select_nodes(const Inventory& inventory, const std::string& ranges);
 

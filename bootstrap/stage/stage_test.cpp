@@ -217,6 +217,23 @@ TEST_F(Stage, MissingLocalProgramStopsBeforeAnyConnection) {
   EXPECT_THAT(report.error().what, HasSubstr("fabricgate-agent"));
 }
 
+TEST_F(Stage, AKeyThatCannotBeReadLeavesNoRunFolder) {
+  inventory.ssh.key = folder + "/nothing";
+  const auto report = stage_nodes(inventory, all(), options, Deadline::in_seconds(60));
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().what, HasSubstr(folder + "/nothing"));
+  EXPECT_FALSE(fs::exists(folder + "/run"));
+}
+
+TEST_F(Stage, AnUnknownStepIsRefusedBeforeAnyConnectionWithTheNearestOne) {
+  options.only_steps = {"packages", "memlok"};
+  const auto report = stage_nodes(inventory, all(), options, Deadline::in_seconds(60));
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::parse);
+  EXPECT_THAT(report.error().what, HasSubstr("did you mean 'memlock'"));
+  EXPECT_FALSE(fs::exists(folder + "/run"));
+}
+
 TEST_F(Stage, PassedDeadlineLeavesEveryNodeWithAReason) {
   const auto report = finish(stage_nodes(inventory, all(), options, Deadline::in_seconds(-1)));
   ASSERT_EQ(report.nodes.size(), 1u);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "launch/accept/accept.hpp"
 #include "launch/gate/report.hpp"
 #include "launch/gate/run_folder.hpp"
@@ -69,7 +71,7 @@ Result<Setup> shared_setup(Meeting& meeting, const ByHand& options) {
     return Error{ErrorKind::parse, "inventory " + options.inventory + " cannot be used; rank 0 says why", 0};
   auto job = job_from_text(*shared);
   if (!job) return job.error();
-  return make_setup(std::move(*job));
+  return make_setup(std::move(*job), {options.limits, options.suite});
 }
 
 Status copy_file(const std::string& from, const std::string& to) {
@@ -99,6 +101,11 @@ Status keep_records(const RunFolder& folder, const Setup& setup, const JobStatus
   return {};
 }
 
+std::string own_host() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 /// Rank 0: run folder, table, exit code.
 int conclude(const ByHand& options, const Setup& setup, const JobStatus& status) {
   auto folder = RunFolder::create(options.runs, setup);
@@ -108,7 +115,7 @@ int conclude(const ByHand& options, const Setup& setup, const JobStatus& status)
   if (options.stage)
     if (auto kept = keep_stage(*folder, setup); !kept) log::error(kept.error().with("run folder").what);
   point_latest(options.runs, setup.job.identity.run);
-  return report_run(*folder, setup, options.stage ? setup.suite : suite_of_tiers(setup.suite, setup.job.tiers));
+  return report_run(*folder, setup, options.stage ? setup.suite : suite_of_tiers(setup.suite, setup.job.tiers), own_host());
 }
 
 /// Leaves a started MPI without leaving the other ranks behind. Rank 0 alone says what is the same for all.

@@ -41,6 +41,13 @@ fabric::Schedule plan_pairs(const Inventory& inventory, const std::vector<std::s
   return fabric::limited_schedule(count, std::max(1, fabric::rounds_within(budget_s, cost_of(timing))), leaves);
 }
 
+double short_budget_s(const Inventory& inventory, double budget_s) {
+  if (budget_s <= 0) return 0;
+  std::vector<std::string> hosts;
+  for (const Node& node : inventory.nodes) hosts.push_back(node.name);
+  return plan_pairs(inventory, hosts, budget_s, {}).coverage.complete() ? 0 : budget_s;
+}
+
 fabric::PairTask pair_task(const Inventory& inventory, const std::string& a, const std::string& b, const std::set<std::string>& skip) {
   const Desired of_a = desired(inventory, *inventory.find(a)), of_b = desired(inventory, *inventory.find(b));
   fabric::PairTask task{.a = a, .b = b, .a_address = of_a.management_address, .b_address = of_b.management_address};

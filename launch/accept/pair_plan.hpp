@@ -20,6 +20,9 @@ struct PairTiming {
 /// Rounds over `hosts` (indices into it), all pairs or as many as the budget allows.
 fabric::Schedule plan_pairs(const Inventory& inventory, const std::vector<std::string>& hosts, double budget_s, const PairTiming& timing);
 
+/// The budget when it leaves pairs of the whole cluster unplanned, else 0.
+double short_budget_s(const Inventory& inventory, double budget_s);
+
 /// One pair's rails that both ends have, without those in `skip` (rail names).
 fabric::PairTask pair_task(const Inventory& inventory, const std::string& a, const std::string& b, const std::set<std::string>& skip);
 

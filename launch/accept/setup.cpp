@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "launch/accept/pair_plan.hpp"
 #include "launch/build_id.hpp"
 #include "results/clock.hpp"
 #include "suites/check.hpp"
@@ -22,7 +23,7 @@ std::string new_run_id() {
                      parts.tm_min, parts.tm_sec, salt & 0xffffffU);
 }
 
-Result<Setup> make_setup(Job job) {
+Result<Setup> make_setup(Job job, const DemandFiles& files) {
   LoadedInventory loaded = parse_inventory(job.inventory_text, "inventory");
   if (!loaded.inventory) {
     std::string what = "inventory of the job";
@@ -32,11 +33,11 @@ Result<Setup> make_setup(Job job) {
   Setup setup{.job = std::move(job), .inventory = std::move(*loaded.inventory), .started_unix_s = unix_now_s()};
   const bool built_in = setup.job.limits_text.empty();
   auto limits = suites::parse_limits(built_in ? suites::default_limits_text() : setup.job.limits_text,
-                                     built_in ? "built-in limits" : "limits", suites::platform_of(setup.inventory));
+                                     built_in ? "built-in limits" : files.limits.empty() ? "limits" : files.limits, suites::platform_of(setup.inventory));
   if (!limits) return limits.error();
   setup.limits = std::move(*limits);
   const bool own_suite = !setup.job.suite_text.empty();
-  auto suite = suites::parse_suite(own_suite ? setup.job.suite_text : suites::default_suite_text(), own_suite ? "suite" : "built-in suite");
+  auto suite = suites::parse_suite(own_suite ? setup.job.suite_text : suites::default_suite_text(), own_suite ? (files.suite.empty() ? "suite" : files.suite) : "built-in suite");
   if (!suite) return suite.error();
   setup.suite = std::move(*suite);
   return setup;
@@ -54,7 +55,8 @@ suites::Suite suite_of_tiers(const suites::Suite& suite, const std::vector<Tier>
 
 GateResult gate_through(const Setup& setup, const std::string& lines, Tier through) {
   const suites::Suite suite = suite_of_tiers(setup.suite, setup.job.tiers);
-  return suites::gate({.inventory = setup.inventory, .suite = suite, .limits = setup.limits, .identity = setup.job.identity, .through = through},
+  return suites::gate({.inventory = setup.inventory, .suite = suite, .limits = setup.limits, .identity = setup.job.identity, .through = through,
+                       .short_budget_s = short_budget_s(setup.inventory, setup.job.options.budget_s)},
                       {{"records", lines}});
 }
 

@@ -23,8 +23,13 @@ struct Setup {
   std::string spool() const { return run_spool(inventory.launcher.spool_dir, job.identity.run); }
 };
 
+/// Files that the demands were read from, for messages; empty where unknown.
+struct DemandFiles {
+  std::string limits, suite;
+};
+
 /// Reads the texts inside `job`. Errors: parse, with the place.
-Result<Setup> make_setup(Job job);
+Result<Setup> make_setup(Job job, const DemandFiles& files = {});
 
 /// A job of one person's run by hand: new run id, all tiers of the suite, every node of the inventory.
 Job job_by_hand(const Inventory& inventory, const AcceptOptions& options);

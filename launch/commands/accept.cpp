@@ -6,6 +6,7 @@
 #include "launch/build_id.hpp"
 #include "launch/commands/command.hpp"
 #include "launch/commands/options.hpp"
+#include "launch/mpi/environment.hpp"
 #include "results/file.hpp"
 #include "results/log.hpp"
 
@@ -52,8 +53,7 @@ int run_accept(const std::vector<std::string>& arguments) {
   app.add_option("inventory", options.inventory, "inventory file; only one rank must be able to read it");
   app.add_option("--job", job, "job file written by `fabricgate gate`")->excludes("inventory");
   app.add_option("--runs", options.runs, "folder that run folders are made in (rank 0)")->capture_default_str();
-  app.add_option("--budget", options.accept.budget_s, "seconds for the pair tier: fewer rounds; the verdict names the coverage")
-      ->check(CLI::NonNegativeNumber);
+  add_budget(app, options.accept.budget_s);
   app.add_option("--limits", options.limits, "limits file instead of the built-in one (rank 0)");
   app.add_option("--suite", options.suite, "suite file instead of the built-in one (rank 0)");
   app.add_flag("--allow-busy", options.accept.allow_busy, "measure although a node is in use");
@@ -61,6 +61,13 @@ int run_accept(const std::vector<std::string>& arguments) {
   if (!job.empty()) return run_given_job(job);
   if (options.inventory.empty()) {
     fmt::print(stderr, "fabricgate accept: an inventory file is needed; see --help\n");
+    return usage;
+  }
+  if (!started_by_mpirun()) {
+    fmt::print(stderr,
+               "fabricgate accept: not started by mpirun; start it as `mpirun -hostfile HOSTS -N 1 INSTALL_DIR/bin/fabricgate-rank accept {}` "
+               "(`fabricgate inventory hostfile` writes HOSTS; `fabricgate gate` does all of this itself)\n",
+               options.inventory);
     return usage;
   }
   return run_by_hand(options);

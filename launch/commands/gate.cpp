@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "bootstrap/ssh/pool.hpp"
 #include "launch/accept/by_hand.hpp"
 #include "launch/build_id.hpp"
 #include "launch/commands/command.hpp"
@@ -37,7 +38,7 @@ Result<Setup> setup_of(const ByHand& options, const Inventory& inventory) {
   job.identity.build = *build;
   if (auto read = read_into(options.limits, job.limits_text); !read) return read.error();
   if (auto read = read_into(options.suite, job.suite_text); !read) return read.error();
-  return make_setup(std::move(job));
+  return make_setup(std::move(job), {options.limits, options.suite});
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ int run_gate(const std::vector<std::string>& arguments) {
   ByHand options{.stage = true};
   app.add_option("inventory", options.inventory, "inventory file")->required();
   app.add_option("--runs", options.runs, "folder that run folders are made in")->capture_default_str();
-  app.add_option("--budget", options.accept.budget_s, "seconds for the pair tier: fewer rounds; the verdict names the coverage")->check(CLI::NonNegativeNumber);
+  add_budget(app, options.accept.budget_s);
   app.add_option("--limits", options.limits, "limits file instead of the built-in one");
   app.add_option("--suite", options.suite, "suite file instead of the built-in one");
   app.add_flag("--allow-busy", options.accept.allow_busy, "stage and measure although a node is in use");
@@ -60,6 +61,7 @@ int run_gate(const std::vector<std::string>& arguments) {
   auto setup = setup_of(options, *inventory);
   if (!setup) return fail(setup.error());
   setup->inventory = std::move(*inventory);  // with paths taken relative to the file
+  if (auto login = bootstrap::check_login(setup->inventory); !login) return fail(login.error());
   auto folder = RunFolder::create(options.runs, *setup);
   if (!folder) return fail(folder.error());
   point_latest(options.runs, setup->job.identity.run);

@@ -38,11 +38,7 @@ Result<Setup> setup_of(const Options& options) {
     *text = std::move(*read);
   }
   if (options.limits.empty() && options.suite.empty()) return setup;
-  auto changed = make_setup(std::move(setup->job));
-  if (!changed)
-    return changed.error().with(options.limits + (options.limits.empty() || options.suite.empty() ? "" : ", ") +
-                                options.suite);
-  return changed;
+  return make_setup(std::move(setup->job), {options.limits, options.suite});
 }
 
 Result<suites::Suite> suite_of(const Setup& setup, const std::vector<std::string>& names) {
@@ -75,12 +71,9 @@ int run_judge(const std::vector<std::string>& arguments) {
   const auto suite = suite_of(*setup, options.tiers);
   if (!suite) return fail(suite.error());
   const RunFolder folder(options.folder);
-  const GateResult result = suites::gate({.inventory = setup->inventory,
-                                          .suite = *suite,
-                                          .limits = setup->limits,
-                                          .identity = setup->job.identity,
-                                          .new_limits = !options.limits.empty()},
-                                         folder.record_files());
+  suites::GateInput input = gate_input(folder, *setup, *suite);
+  input.new_limits = !options.limits.empty();
+  const GateResult result = suites::gate(input, folder.record_files());
   fmt::print("{}", to_table(result));
   std::fflush(stdout);
   if (options.write)

@@ -2,6 +2,7 @@
 /// CLI11 around a command: parse errors and --help become exit codes. Include in commands/*.cpp alone: it is large.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,20 @@
 #include "results/verdict.hpp"
 
 namespace fabricgate::launch {
+
+/// Seconds for the pair tier; short, where CLI11's own message for a range is not.
+inline void add_budget(CLI::App& app, double& budget_s) {
+  const auto seconds = [](std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    const bool good = !text.empty() && *end == '\0' && value >= 0 && value < 1e9;
+    return good ? std::string() : "'" + text + "' is not a number of seconds (0: no limit)";
+  };
+  app.add_option("--budget", budget_s,
+                 "seconds for the pair tier: fewer rounds. READY needs the pairs that the suite demands (every pair up to 128 nodes), so "
+                 "with too small a budget the run is inconclusive by gate.coverage")
+      ->check(CLI::Validator(seconds, "SECONDS"));
+}
 
 /// The exit code to return at once (help, or 64), or nothing when the options are good.
 inline std::optional<int> parse_options(CLI::App& app, std::vector<std::string> arguments) {

@@ -135,9 +135,9 @@ std::set<std::string> Pipeline::run_job(Tier tier, const std::string& name, bool
 }
 
 void Pipeline::drop_failed(Tier tier) {
-  const GateResult result = suites::gate({.inventory = setup_.inventory, .suite = setup_.suite, .limits = setup_.limits,
-                                          .identity = setup_.job.identity, .through = tier},
-                                         folder_.record_files());
+  suites::GateInput input = gate_input(folder_, setup_, setup_.suite);
+  input.through = tier;
+  const GateResult result = suites::gate(input, folder_.record_files());
   for (const NodeResult& node : result.nodes)
     if (node.left_in) leave(node.name);
 }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 
+#include "launch/accept/pair_plan.hpp"
 #include "launch/interrupt.hpp"
 #include "results/clock.hpp"
 #include "results/file.hpp"
@@ -39,11 +41,21 @@ Status write_result(const RunFolder& folder, const Setup& setup, const GateResul
   return first;
 }
 
-int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite) {
-  const GateResult result = suites::gate(
-      {.inventory = setup.inventory, .suite = suite, .limits = setup.limits, .identity = setup.job.identity}, folder.record_files());
+suites::GateInput gate_input(const RunFolder& folder, const Setup& setup, const suites::Suite& suite) {
+  return {.inventory = setup.inventory,
+          .suite = suite,
+          .limits = setup.limits,
+          .identity = setup.job.identity,
+          .short_budget_s = short_budget_s(setup.inventory, setup.job.options.budget_s),
+          .interrupted = folder.interrupted()};
+}
+
+int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite, const std::string& host) {
+  if (interrupted())
+    if (auto noted = folder.note_interrupt(interrupt_signal() == SIGINT ? "SIGINT" : "SIGTERM"); !noted) log::error(noted.error().what);
+  const GateResult result = suites::gate(gate_input(folder, setup, suite), folder.record_files());
   if (auto written = write_result(folder, setup, result); !written) log::error(written.error().what);
-  fmt::print("{}run folder {}\n", to_table(result), folder.path());
+  fmt::print("{}run folder {}{}{}\n", to_table(result), host, host.empty() ? "" : ":", folder.path());
   std::fflush(stdout);
   if (interrupted() && result.exit_code == ExitCode::ready) return static_cast<int>(ExitCode::inconclusive);
   return static_cast<int>(result.exit_code);

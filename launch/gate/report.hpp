@@ -7,8 +7,12 @@
 
 namespace fabricgate::launch {
 
-/// Judges what the folder holds under `suite`; returns the exit code.
-int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite);
+/// What the verdict of a run rests on beside its records; read from setup and folder alone, so that `judge` says the same.
+suites::GateInput gate_input(const RunFolder& folder, const Setup& setup, const suites::Suite& suite);
+
+/// Judges what the folder holds under `suite`; returns the exit code. `host`: the machine the folder is on, where that may be
+/// another than the reader's.
+int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite, const std::string& host = "");
 
 /// records.jsonl, table.txt, summary.json and junit.xml of the folder; all are tried, the first error is returned.
 Status write_result(const RunFolder& folder, const Setup& setup, const GateResult& result);

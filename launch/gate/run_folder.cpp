@@ -22,7 +22,8 @@ Status write_copies(const RunFolder& folder, const Setup& setup) {
   const json identity{{"run", setup.job.identity.run},
                       {"inventory", setup.job.identity.inventory},
                       {"build", setup.job.identity.build},
-                      {"suite", setup.job.identity.suite}};
+                      {"suite", setup.job.identity.suite},
+                      {"budget_s", setup.job.options.budget_s}};
   const std::string identity_text = identity.dump(1) + "\n";
   for (const auto& [name, text] : {std::pair<const char*, const std::string&>{"inventory.yaml", setup.inventory.text},
                                    {"limits.yaml", limits},
@@ -72,12 +73,20 @@ Result<Setup> RunFolder::load(const std::string& path) {
     const json in = json::parse(*identity);
     job.identity = {in.at("run").get<std::string>(), in.at("inventory").get<std::string>(), in.at("build").get<std::string>(),
                     in.at("suite").get<std::string>()};
+    job.options.budget_s = in.value("budget_s", 0.0);  // absent in folders of older builds
   } catch (const json::exception& e) {
     return Error{ErrorKind::parse, folder.file("identity.json") + ": " + e.what(), e.id};
   }
   if (sha256_hex(job.inventory_text) != job.identity.inventory)
     return Error{ErrorKind::parse, folder.file("inventory.yaml") + " is not the inventory of this run (its checksum differs)", 0};
   return make_setup(std::move(job));
+}
+
+std::string RunFolder::interrupted() const {
+  const auto text = read_file(file("interrupted"));
+  if (!text) return "";
+  const std::string name = text->substr(0, text->find('\n'));
+  return name.empty() ? "a signal" : name;
 }
 
 Status RunFolder::add(const Record& record) const { return append_line(file("head.jsonl"), to_line(record), true); }

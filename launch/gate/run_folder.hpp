@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launch/accept/setup.hpp"
+#include "results/file.hpp"
 #include "suites/gate/gate.hpp"
 
 namespace fabricgate::launch {
@@ -30,6 +31,11 @@ class RunFolder {
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string spool_of(const std::string& host) const { return path_ + "/spools/" + host; }
+
+  /// A signal ended the run; kept in RUN/interrupted.
+  Status note_interrupt(const std::string& signal) const { return write_file_atomic(file("interrupted"), signal + "\n"); }
+  /// The signal's name, empty when the run came to its end.
+  std::string interrupted() const;
 
   Status add(const Record& record) const;
   /// Every record file of head and nodes, in a fixed order.

@@ -27,6 +27,11 @@ void demand_something(Fold& fold) {
   fold.result.missing.push_back({"addons", {}, "", "no record"});
 }
 
+void tell_interrupt(Fold& fold) {
+  if (fold.input.interrupted.empty()) return;
+  fold.result.findings.push_back(make_finding("launch.interrupted", {}, "a run to its end", fold.input.interrupted + " ended it"));
+}
+
 /// Safety net below all rules above: whatever they made of it, a record of required nodes that is not good and was not
 /// forgiven keeps the gate shut. Such a case is a fault of this program, and says so.
 void close_over_leftovers(Fold& fold) {
@@ -61,7 +66,10 @@ std::string describe(const Finding& finding) {
 /// The first primary finding or missing piece that keeps the gate shut.
 std::string first_reason(const GateResult& result) {
   const auto closes = [](const Finding& finding) { return finding.primary && !opens_gate(finding.verdict); };
+  const auto explains = [](const Finding& finding) { return finding.cause == "launch.interrupted" || finding.cause == "gate.coverage"; };
   for (const bool hard : {true, false}) {
+    for (const Finding& finding : result.findings)  // what was cut short explains what is missing on nodes
+      if (!hard && explains(finding)) return describe(finding);
     const auto wanted = [&](const Finding& finding) {
       return closes(finding) && (!hard || finding.verdict == Verdict::fail || finding.verdict == Verdict::blocked);
     };
@@ -115,6 +123,7 @@ void summarise_paths(Fold& fold) {
 void conclude(Fold& fold) {
   GateResult& result = fold.result;
   demand_something(fold);
+  tell_interrupt(fold);
   Verdict verdict = Verdict::skip;
   for (NodeResult& node : result.nodes) {
     node.verdict = own_verdict(node);

@@ -30,6 +30,10 @@ struct GateInput {
   bool new_limits = false;
   /// Demand only the tiers up to this one (and nothing that is measured at the end): for decisions during a run.
   std::optional<Tier> through;
+  /// Time budget of the pair tier that left pairs out of the plan; 0: every pair was planned.
+  double short_budget_s = 0;
+  /// What ended the run before its end, e.g. "SIGINT"; empty: nothing.
+  std::string interrupted = {};
 };
 
 /// What pair.rail and pair.overlay measured, a to b first.

@@ -72,12 +72,31 @@ void report(Fold& fold, const Gap& gap, int blame) {
   if (fold.required(gap.a) == fold.required(gap.b) || !fold.required(gap.b)) fold.fold(gap.b, Tier::pair, Verdict::not_run);
 }
 
+bool planned_short(const Fold& fold) { return fold.input.short_budget_s > 0; }
+
+/// Why fewer were measured, when it was asked for.
+std::string budget_text(const Fold& fold) {
+  return planned_short(fold) ? fmt::format("; the time budget of {:g} s (--budget) has no room for more", fold.input.short_budget_s) : "";
+}
+
+std::string coverage_text(const Fold& fold, const PairSet& measured) {
+  std::set<std::pair<int, int>> pairs;
+  for (const auto& [check, a, b, rail] : measured)
+    if (check == "pair.rail") pairs.emplace(a, b);
+  const std::size_t n = fold.nodes();
+  return fmt::format("{} of {} pairs on {} rails", pairs.size(), n * (n - 1) / 2, rail_names(fold.input.inventory).size());
+}
+
 void full_coverage(Fold& fold, const PairSet& measured, const std::vector<int>& active) {
   std::vector<Gap> gaps;
   for (std::size_t i = 0; i < active.size(); ++i)
     for (std::size_t j = i + 1; j < active.size(); ++j) add_gaps(fold, measured, active[i], active[j], gaps);
+  if (!gaps.empty() && planned_short(fold)) {
+    const std::string demand = fmt::format("every pair, which the suite wants up to {} nodes", fold.input.suite.full_coverage_nodes);
+    fold.result.findings.push_back(make_finding("gate.coverage", {}, demand, coverage_text(fold, measured) + budget_text(fold)));
+  }
   while (!gaps.empty()) {
-    const int blame = vanished(fold, gaps, active.size());
+    const int blame = planned_short(fold) ? -1 : vanished(fold, gaps, active.size());
     std::vector<Gap> rest;
     for (const Gap& gap : gaps) {
       if (blame < 0 || gap.a == blame || gap.b == blame) {
@@ -108,20 +127,12 @@ void minimum_coverage(Fold& fold, const PairSet& measured, const std::vector<int
       for (const std::string& rail : rails) {
         const int have = partners[{check, node, rail}];
         if (have >= needed) continue;
-        const std::string reason = fmt::format("{} of at least {} partners measured", have, needed);
+        const std::string reason = fmt::format("{} of at least {} partners measured{}", have, needed, budget_text(fold));
         fold.add(node, Tier::pair, make_finding("gate.coverage", {.host = declared.name, .rail = rail}, check, reason));
         fold.miss({check, {declared.name}, rail, reason}, Tier::pair, node);
       }
     }
   }
-}
-
-std::string coverage_text(const Fold& fold, const PairSet& measured) {
-  std::set<std::pair<int, int>> pairs;
-  for (const auto& [check, a, b, rail] : measured)
-    if (check == "pair.rail") pairs.emplace(a, b);
-  const std::size_t n = fold.nodes();
-  return fmt::format("{} of {} pairs on {} rails", pairs.size(), n * (n - 1) / 2, rail_names(fold.input.inventory).size());
 }
 
 }  // namespace

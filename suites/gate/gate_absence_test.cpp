@@ -221,6 +221,33 @@ TEST(GateAbsence, RecordsAboutUnknownThingsShutTheGate) {
   expect_shut(with([](Record& r) { r.attempt = -1; }), "negative attempt");
 }
 
+TEST(GateAbsence, ATimeBudgetThatLeavesPairsOutIsTheReasonAndNoNodeIsBlamed) {
+  GoodRunShape shape;
+  shape.nodes = 3;
+  shape.rounds = 1;
+  const GoodRun run = good_run(shape);
+  const GateInput input{.inventory = run.inventory, .suite = run.suite, .limits = run.limits, .identity = run.identity, .short_budget_s = 5};
+  const GateResult result = gate(input, {{"records.jsonl", run.text()}});
+  expect_shut(result, "1 of 3 rounds");
+  EXPECT_EQ(result.exit_code, ExitCode::inconclusive);
+  EXPECT_THAT(result.reason, HasSubstr("gate.coverage"));
+  EXPECT_THAT(result.reason, HasSubstr("1 of 3 pairs"));
+  EXPECT_THAT(result.reason, HasSubstr("--budget"));
+  for (const NodeResult& node : result.nodes) EXPECT_TRUE(node.findings.empty()) << node.name << " " << said(result);
+}
+
+TEST(GateAbsence, AnInterruptedRunSaysSoBeforeItNamesWhatIsMissing) {
+  std::vector<std::string> lines = good().lines();
+  lines.resize(lines.size() / 2);
+  const GoodRun& run = good();
+  const GateInput input{.inventory = run.inventory, .suite = run.suite, .limits = run.limits, .identity = run.identity, .interrupted = "SIGINT"};
+  GateResult result = gate(input, {{"records.jsonl", joined(lines)}});
+  EXPECT_EQ(result.exit_code, ExitCode::inconclusive);
+  EXPECT_THAT(result.reason, HasSubstr("launch.interrupted: SIGINT"));
+  result = gate(input, {{"records.jsonl", run.text()}});
+  expect_shut(result, "interrupted after the last record");
+}
+
 TEST(GateAbsence, FewerRoundsThanTheSuiteDemandsAreNotReady) {
   GoodRunShape shape;
   shape.nodes = 8;
