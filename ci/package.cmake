@@ -5,8 +5,17 @@ install(FILES launch/completion/fabricgate.bash DESTINATION share/bash-completio
 install(FILES launch/completion/fabricgate.bash DESTINATION share/bash-completion/completions RENAME fabricgate-rank)
 install(DIRECTORY suites/limits suites/suites DESTINATION share/fabricgate FILES_MATCHING PATTERN "*.yaml")
 install(FILES inventory/example.yaml DESTINATION share/fabricgate)
-install(FILES README.md DESTINATION share/doc/fabricgate)
-install(FILES results/README.md DESTINATION share/doc/fabricgate RENAME results.md)
+# Links go to files of the source tree, which are not installed: their text stays.
+foreach(readme "README.md=README.md" "results/README.md=results.md")
+  string(REPLACE "=" ";" names "${readme}")
+  list(GET names 0 source)
+  list(GET names 1 installed)
+  file(READ ${PROJECT_SOURCE_DIR}/${source} text)
+  string(REGEX REPLACE "\\[([^]\n]*)\\]\\([^)\n]*\\)" "\\1" text "${text}")
+  file(WRITE ${PROJECT_BINARY_DIR}/doc/${installed} "${text}")
+  install(FILES ${PROJECT_BINARY_DIR}/doc/${installed} DESTINATION share/doc/fabricgate)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${source})
+endforeach()
 
 # Up to glibc 2.36 and GCC 12 the programs need no newer symbols than glibc 2.34 and GCC 11 have (ci/check_deployed); built
 # on anything newer they may, and the package then asks for what it was built with.
