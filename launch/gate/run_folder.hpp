@@ -2,6 +2,7 @@
 /// A run is a folder: copies of what it was judged by, what every node wrote, and the verdict.
 ///
 ///   RUN/inventory.yaml limits.yaml suite.yaml identity.json     what the run rests on
+///   RUN/interrupted                                              the signal that ended the run, where one did
 ///   RUN/hostfile-JOB mpirun-JOB.log ssh_config jobs/JOB.json     how its jobs were started
 ///   RUN/spools/NODE/…                                            copies of the nodes' spools
 ///   RUN/head.jsonl                                               records made on the head node
