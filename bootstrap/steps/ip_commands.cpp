@@ -106,7 +106,7 @@ Commands ip_commands(const Desired& desired, const json& observed, std::vector<F
     if (!observed.at("links").contains(rail.netdev)) {
       std::string names;
       for (const json& name : observed.at("interfaces")) names += (names.empty() ? "" : ", ") + name.get<std::string>();
-      findings.push_back(make_finding("link.absent", subject, "interface " + rail.netdev, "only " + names));
+      findings.push_back(make_finding("link.absent", subject, "interface " + rail.netdev, "no " + rail.netdev + ", only " + names));
     } else if (observed.at("protected").contains(rail.netdev)) {
       findings.push_back(make_finding("stage.own_interface", subject, "a rail apart from management",
                                       rail.netdev + " " + observed["protected"][rail.netdev].get<std::string>()));

@@ -92,13 +92,13 @@ void judge_rails(const View& v) {
     subject.netdev = rail.netdev;
     const Netdev* netdev = netdev_of(v.facts, rail.netdev);
     if (netdev == nullptr) {
-      v.findings.push_back(make_finding("link.absent", subject, rail.netdev, "no such interface"));
+      v.findings.push_back(make_finding("link.absent", subject, "interface " + rail.netdev, "no interface " + rail.netdev));
       continue;
     }
     if (made_by_software(*netdev) && !v.node.spec->emulated)
       v.findings.push_back(make_finding("host.emulation_undeclared", subject, "a hardware interface", "driver " + netdev->driver));
     if (!rail.pci.empty() && !netdev->pci.empty() && netdev->pci != rail.pci)
-      v.findings.push_back(make_finding("link.absent", subject, rail.netdev + " at " + rail.pci, "at " + netdev->pci));
+      v.findings.push_back(make_finding("link.absent", subject, rail.netdev + " at " + rail.pci, rail.netdev + " at " + netdev->pci));
     if (!rail.pci.empty()) judge_pcie(v, subject, rail.pci);
   }
 }

@@ -43,7 +43,7 @@ Result<RailView> read_view(const JudgeContext& context, const Record& record) {
 /// Carrier and administrative state; the first that is wrong explains the rest.
 bool judge_state(const RailView& v, const fabric::LinkState& state, std::vector<Finding>& findings) {
   if (!state.present) {
-    findings.push_back(make_finding("link.absent", v.subject, v.rail->netdev, "no such interface"));
+    findings.push_back(make_finding("link.absent", v.subject, "interface " + v.rail->netdev, "no interface " + v.rail->netdev));
   } else if (!state.admin_up) {
     findings.push_back(make_finding("link.disabled", v.subject, "up", "set down"));
   } else if (!state.carrier) {
