@@ -203,7 +203,22 @@ HostfileFormat guess_hostfile_format(std::string_view text) {
   return slurm ? HostfileFormat::slurm : hydra ? HostfileFormat::hydra : HostfileFormat::open_mpi;
 }
 
+namespace {
+
+/// A top-level key of an inventory at the beginning of a line, as no launcher's file has it.
+bool is_inventory(const std::string& text) {
+  const std::string lines = "\n" + text;
+  for (const char* key : {"schema", "cluster", "classes", "nodes"})
+    for (const char* rest : {": ", ":\n"})
+      if (lines.find("\n" + std::string(key) + rest) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
 Result<std::vector<HostSlots>> read_hostfile(const std::string& text, const std::string& file, HostfileFormat format) {
+  if (is_inventory(text))
+    return Error{ErrorKind::parse, file + ": this is an inventory (YAML); a hostfile of Open MPI, Hydra or Slurm is needed", 0};
   HostfileReader reader(file);
   std::size_t begin = 0;
   for (int number = 1; begin < text.size(); ++number) {

@@ -78,6 +78,17 @@ TEST(Hostfile, refuses_what_a_launcher_would_silently_get_wrong) {
   }
 }
 
+TEST(Hostfile, that_is_an_inventory_gives_one_message) {
+  const auto text = read_file(TESTDATA "/base.yaml");
+  ASSERT_TRUE(text);
+  for (const HostfileFormat format : {mpi, hydra, slurm}) {
+    const auto hosts = read_hostfile(*text, "h", format);
+    ASSERT_FALSE(hosts);
+    EXPECT_EQ(hosts.error().what, "h: this is an inventory (YAML); a hostfile of Open MPI, Hydra or Slurm is needed");
+  }
+  EXPECT_EQ(listed(read_hostfile("nodes:4\n", "h", hydra)), "nodes*4 ");
+}
+
 TEST(Hostfile, is_recognised_by_its_content) {
   EXPECT_EQ(guess_hostfile_format("a slots=4\nb[1] slots=2\n"), mpi);
   EXPECT_EQ(guess_hostfile_format("a\nb\n"), mpi);

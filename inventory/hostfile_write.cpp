@@ -140,7 +140,7 @@ std::string import_inventory(const std::vector<HostSlots>& hosts, const std::str
     begin = end;
   }
   return "# From " + file +
-         ". Fill in every CHANGE-ME; `fabricgate inventory learn NODE` writes a class from a running node.\n" +
+         ". Fill in every CHANGE-ME; `fabricgate inventory learn FILE NODE` writes a class from a running node.\n" +
          "schema: 1\ncluster:\n  name: CHANGE-ME\n  management_cidr: CHANGE-ME\nclasses:\n" + classes + "nodes:\n" +
          nodes;
 }

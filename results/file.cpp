@@ -37,12 +37,13 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Status write_and_sync(const std::string& path, std::string_view content, unsigned mode) {
+/// `path` is the file that is written, `shown` the one a message names.
+Status write_and_sync(const std::string& path, const std::string& shown, std::string_view content, unsigned mode) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-  if (file.get() < 0) return error_from_errno("open " + path, errno);
-  if (::fchmod(file.get(), mode) != 0) return error_from_errno("chmod " + path, errno);
-  if (auto status = write_all(file.get(), content, path); !status) return status;
-  if (::fsync(file.get()) != 0) return error_from_errno("fsync " + path, errno);
+  if (file.get() < 0) return error_from_errno("write " + shown, errno);
+  if (::fchmod(file.get(), mode) != 0) return error_from_errno("chmod " + shown, errno);
+  if (auto status = write_all(file.get(), content, shown); !status) return status;
+  if (::fsync(file.get()) != 0) return error_from_errno("fsync " + shown, errno);
   return {};
 }
 
@@ -64,7 +65,7 @@ Result<std::string> read_file(const std::string& path) {
 
 Status write_file_atomic(const std::string& path, std::string_view content, unsigned mode) {
   const std::string temporary = path + ".fabricgate-" + std::to_string(::getpid());
-  auto status = write_and_sync(temporary, content, mode);
+  auto status = write_and_sync(temporary, path, content, mode);
   if (status && std::rename(temporary.c_str(), path.c_str()) != 0) status = error_from_errno("rename to " + path, errno);
   if (!status) {
     ::unlink(temporary.c_str());

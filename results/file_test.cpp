@@ -16,6 +16,12 @@ TEST(File, Sha256MatchesThePublishedVectors) {
   EXPECT_EQ(sha256_hex(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(File, AnAtomicWriteThatFailsNamesThePathGivenAndNoOther) {
+  const auto written = write_file_atomic("/nonexist/x", "text");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().what.find("/nonexist/x: "), std::string::npos) << written.error().what;
+}
+
 TEST(File, AnAtomicWriteReplacesTheWholeFileAndLeavesNothingBeside) {
   const std::string folder = testing::TempDir() + "/file_test" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);

@@ -9,6 +9,7 @@
 #include "inventory/inventory.hpp"
 #include "inventory/learn.hpp"
 #include "inventory/show.hpp"
+#include "inventory/yaml_reader.hpp"
 #include "launch/commands/command.hpp"
 #include "launch/commands/options.hpp"
 #include "launch/interrupt.hpp"
@@ -82,6 +83,8 @@ int compare(const Inventory& inventory, const Options& options) {
 
 int write_hosts(const Inventory& inventory, const Options& options) {
   if (!options.compare.empty()) return compare(inventory, options);
+  if (!options.format.empty())
+    return fail({ErrorKind::parse, "--format says how the file of --compare is written; what is written here is always Open MPI's form", 0});
   const auto text = write_hostfile(inventory);
   return text ? put(*text, options.output) : fail(text.error());
 }
@@ -206,13 +209,24 @@ void describe(CLI::App& sub, const std::string& name, Options& options) {
   if (name == "hostfile" || name == "learn" || name == "import")
     sub.add_option("-o,--output", options.output, "file to write instead of standard output");
   if (name == "hostfile" || name == "import")
-    sub.add_option("--format", options.format, "openmpi, hydra or slurm; guessed from the content when not given");
+    sub.add_option("--format", options.format, "form of the file read: openmpi, hydra or slurm; guessed from the content when not given");
+}
+
+/// CLI11 says of a mistyped subcommand only that it is not expected.
+bool refuse_unknown(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].starts_with('-')) return false;
+  std::vector<std::string_view> known{"import"};
+  for (const Subcommand& each : subcommands) known.emplace_back(each.name);
+  if (std::find(known.begin(), known.end(), arguments[0]) != known.end()) return false;
+  fmt::print(stderr, "fabricgate inventory: {}; see fabricgate inventory --help\n", unknown("command", arguments[0], "", known));
+  return true;
 }
 
 }  // namespace
 
 int run_inventory(const std::vector<std::string>& arguments) {
   CLI::App app("The declared machines: inventory files and hostfiles.", "fabricgate inventory");
+  if (refuse_unknown(arguments)) return usage;
   app.require_subcommand(1);
   Options options;
   for (const Subcommand& each : subcommands) describe(*app.add_subcommand(each.name, each.summary), each.name, options);

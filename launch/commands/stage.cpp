@@ -67,6 +67,7 @@ Status keep(const bootstrap::StageReport& report, const RunIdentity& identity, c
 struct Done {
   bootstrap::StageReport report;
   double seconds = 0;
+  std::string folder = {};  ///< of journals and records; empty for a plan
 };
 
 Result<Done> work(const Inventory& inventory, const Options& options, Meeting& meeting) {
@@ -92,16 +93,17 @@ Result<Done> work(const Inventory& inventory, const Options& options, Meeting& m
     if (auto kept = keep(*report, identity, how->run_folder, how->share_index); !kept)
       log::error(kept.error().with("run folder").what);
   }
-  return Done{std::move(*report), seconds};
+  return Done{std::move(*report), seconds, how->run_folder};
 }
 
-int tell(const Shares& all) {
+int tell(const Shares& all, const std::string& folder) {
   fmt::print("{}", bootstrap::to_text(all.report));
   const ExitCode code = exit_code_of(all.report);
   const bool idle =
       std::all_of(all.report.nodes.begin(), all.report.nodes.end(),
                   [](const bootstrap::NodeReport& node) { return node.state == bootstrap::NodeState::unchanged; });
   if (idle && !all.report.nodes.empty()) fmt::print("nothing to do\n");
+  if (!folder.empty()) fmt::print("run folder {}\n", folder);
   std::fflush(stdout);
   for (const int rank : all.lost) log::error(fmt::format("rank {}: its share of the nodes is not known", rank));
   const bool open = code == ExitCode::ready;
@@ -117,7 +119,7 @@ int conclude(const Result<Done>& done, const Options& options, Meeting& meeting)
   const double wait_s = done ? done->seconds : meet_s;
   auto texts = meeting.rendezvous->gather(done ? to_text(done->report.nodes) : "", Deadline::in_seconds(wait_s));
   int code = done ? inconclusive : usage;
-  if (meeting.leads() && texts && done) code = tell(join_shares(*texts, options.dry_run));
+  if (meeting.leads() && texts && done) code = tell(join_shares(*texts, options.dry_run), done->folder);
   auto heard = meeting.rendezvous->broadcast(std::to_string(code), Deadline::in_seconds(wait_s));
   return heard ? std::atoi(heard->c_str()) : inconclusive;
 }
