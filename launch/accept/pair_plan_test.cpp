@@ -43,6 +43,14 @@ TEST(PairPlan, WithoutABudgetEveryPairMeets) {
   EXPECT_TRUE(plan.coverage.complete()) << plan.coverage.text;
 }
 
+TEST(PairPlan, ABudgetIsShortOnlyWhereItLeavesPairsOut) {
+  const Inventory inventory = four_nodes();
+  const double three = pair_tier_seconds(inventory, 4, 0, {});
+  EXPECT_EQ(short_budget_s(inventory, 0), 0);
+  EXPECT_EQ(short_budget_s(inventory, three), 0);
+  EXPECT_EQ(short_budget_s(inventory, three / 3), three / 3);
+}
+
 TEST(PairPlan, ABudgetGivesTheRoundsThatFit) {
   const Inventory inventory = four_nodes();
   const double three = pair_tier_seconds(inventory, 4, 0, timing);

@@ -38,6 +38,20 @@ std::vector<std::string> checks_of(const suites::Suite& suite) {
   return out;
 }
 
+TEST(Setup, TextsFromFilesAreNamedByThem) {
+  const suites::GoodRun run = suites::good_run();
+  Job job = job_by_hand(run.inventory, {});
+  job.limits_text = "limits: 7\n";
+  auto made = make_setup(job, {.limits = "bad.yaml", .suite = "mine.yaml"});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("bad.yaml:1:"));
+  job.limits_text = "";
+  job.suite_text = "name: x\nwhat: y\n";
+  made = make_setup(job, {.limits = "bad.yaml", .suite = "mine.yaml"});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("mine.yaml:"));
+}
+
 TEST(Setup, TextsThatDoNotParseNameThemselvesAndThePlace) {
   const suites::GoodRun run = suites::good_run();
   Job job = job_by_hand(run.inventory, {});

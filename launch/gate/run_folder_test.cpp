@@ -56,6 +56,17 @@ TEST_F(RunFolderTest, WhatWasCreatedIsLoadedAgain) {
   EXPECT_EQ(loaded->job.suite_text, suites::default_suite_text());
 }
 
+TEST_F(RunFolderTest, TheBudgetAndTheSignalThatEndedTheRunAreKept) {
+  setup->job.options.budget_s = 2.5;
+  const RunFolder folder = create();
+  EXPECT_EQ(folder.interrupted(), "");
+  ASSERT_TRUE(folder.note_interrupt("SIGINT"));
+  EXPECT_EQ(RunFolder(folder.path()).interrupted(), "SIGINT");
+  const auto loaded = RunFolder::load(folder.path());
+  ASSERT_TRUE(loaded) << loaded.error().what;
+  EXPECT_EQ(loaded->job.options.budget_s, 2.5);
+}
+
 TEST_F(RunFolderTest, ARunIsNeverWrittenOverAnother) {
   const RunFolder folder = create();
   write(folder.file("head.jsonl"), "kept\n");
