@@ -146,7 +146,7 @@ TEST(NetworkStep, AMissingInterfaceIsNamedWithThoseThatExist) {
   ASSERT_EQ(plan.findings.size(), 1u);
   EXPECT_EQ(plan.findings[0].cause, "link.absent");
   EXPECT_EQ(plan.findings[0].subject.rail, "rail1");
-  EXPECT_EQ(plan.findings[0].found, "only e1, e2, eth0");
+  EXPECT_EQ(plan.findings[0].found, "no e9, only e1, e2, eth0");
 }
 
 TEST(NetworkStep, StrayAddressesOfThePoolGoAndOthersStay) {
