@@ -32,6 +32,16 @@ std::string show_rail(const Rail& rail) {
                      rail.rate_bits_per_s / 1e9, rail.mtu, format_cidr(rail.cidr), rail.vfs, rail.leaf);
 }
 
+/// In the order given: addresses and ranks stand beside these names.
+std::string fold_in_order(const std::vector<std::string>& names) {
+  const std::string folded = fold_hosts(names);
+  const auto again = expand_hosts(folded);
+  if (again && *again == names) return folded;
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ",") + name;
+  return out;
+}
+
 std::string show_class(const NodeClass& spec, const std::vector<const Node*>& nodes) {
   std::vector<std::string> names;
   for (const Node* node : nodes) names.push_back(node->name);
@@ -50,7 +60,7 @@ std::string show_run(const Inventory& inventory, std::size_t begin, std::size_t 
   std::vector<std::string> names;
   for (std::size_t i = begin; i < end; ++i) names.push_back(inventory.nodes[i].name);
   const std::string addresses = end - begin == 1 ? first.address : first.address + " … " + last.address;
-  std::string out = fmt::format("  {:<24} {:<12} rack {:<8} {:<28}", fold_hosts(names), first.spec->name,
+  std::string out = fmt::format("  {:<24} {:<12} rack {:<8} {:<28}", fold_in_order(names), first.spec->name,
                                 or_dash(first.rack), addresses);
   for (const Rail& rail : first.spec->rails) out += ' ' + rail.name + ' ' + format_ipv4(rail_address(rail, begin));
   return out + (first.required ? "" : " (optional)") + '\n';
@@ -65,7 +75,7 @@ std::string show_head(const Inventory& inventory) {
   std::string out =
       fmt::format("cluster {}: {} nodes, management {}, suite {}{}\n", inventory.cluster, inventory.nodes.size(),
                   format_cidr(inventory.management), inventory.suite, inventory.emulated() ? ", emulated" : "");
-  out += fmt::format("ssh {}@:{}, key {}, known hosts {}, jump {}, {} nodes at once\n", ssh.user, ssh.port,
+  out += fmt::format("ssh user {}, port {}, key {}, known hosts {}, jump {}, {} nodes at once\n", ssh.user, ssh.port,
                      or_dash(ssh.key), or_dash(ssh.known_hosts), or_dash(ssh.jump), ssh.window);
   out += fmt::format("open mpi {}, ports {}, install {}, spool {}\n", inventory.launcher.mpi_prefix,
                      inventory.launcher.ports.empty() ? "any" : inventory.launcher.ports,

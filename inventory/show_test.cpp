@@ -23,6 +23,15 @@ TEST(Show, folds_nodes_and_gives_overridden_ones_their_own_class_lines) {
   EXPECT_THAT(text, HasSubstr("rail0 172.16.0.5 rail1 172.17.0.5"));
 }
 
+TEST(Show, names_stand_in_rank_order_beside_the_addresses_of_the_first_and_last) {
+  std::string text = *read_file(TESTDATA "/base.yaml");
+  const auto at = text.find("nodes:");
+  text = text.substr(0, at) + "nodes:\n  - { hosts: n2, class: gpu, address: 10.20.0.7 }\n  - { hosts: n1, class: gpu, address: 10.20.0.8 }\n";
+  const auto loaded = parse_inventory(text, "t");
+  ASSERT_TRUE(loaded.inventory);
+  EXPECT_THAT(show_inventory(*loaded.inventory), testing::ContainsRegex("n2,n1 .*10.20.0.7 … 10.20.0.8"));
+}
+
 TEST(Show, lists_the_rail_addresses_of_one_node) {
   EXPECT_EQ(show_node(base(), 1),
             "n2: class gpu, rank 1, address 10.20.0.2, rack r1\n"

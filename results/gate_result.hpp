@@ -42,10 +42,11 @@ struct PathSummary {
 struct GateResult {
   Verdict verdict = Verdict::inconclusive;
   ExitCode exit_code = ExitCode::inconclusive;
-  std::string text;      ///< "READY", "READY (emulated)", "NOT READY", "INCONCLUSIVE"
+  std::string text;      ///< "READY", "READY (emulated)", "NOT READY", "INCONCLUSIVE"; "PASS of host, link alone" when `only`
   std::string reason;    ///< the first thing that keeps the gate shut; empty when open
   std::string coverage;  ///< "6 of 6 pairs on 2 rails"
   bool emulated = false;
+  std::vector<Tier> only;  ///< what was demanded, when not the whole suite: then `text` never says READY
   std::vector<NodeResult> nodes;    ///< inventory order
   std::vector<Finding> findings;    ///< of the cluster: not one node's
   std::vector<Missing> missing;

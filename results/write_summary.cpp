@@ -32,6 +32,8 @@ json path_json(const PathSummary& path) {
 }  // namespace
 
 std::string to_summary(const GateResult& result, const RunIdentity& identity, const std::string& cluster) {
+  json only = json::array();
+  for (const Tier tier : result.only) only.push_back(to_string(tier));
   json out{{"schema", 1},
            {"cluster", cluster},
            {"run", identity.run},
@@ -39,6 +41,7 @@ std::string to_summary(const GateResult& result, const RunIdentity& identity, co
            {"build", identity.build},
            {"suite", identity.suite},
            {"text", result.text},
+           {"only", only},
            {"verdict", to_string(result.verdict)},
            {"exit_code", static_cast<int>(result.exit_code)},
            {"reason", result.reason},

@@ -2,7 +2,9 @@
 /// A suite says which checks must be there: suites/suites/*.yaml. What is expected of a run is inventory × suite.
 #include <map>
 #include <string>
+#include <vector>
 
+#include "results/record.hpp"
 #include "results/result.hpp"
 
 namespace fabricgate::suites {
@@ -17,6 +19,7 @@ struct Suite {
   int minimum_partners = 0;     ///< above it every node needs this many measured partners on every rail
   std::map<std::string, SuiteCheck> checks;  ///< id → demand; a check that is not here is not demanded
   std::string checksum;                      ///< sha256 of the text
+  std::vector<Tier> only;                    ///< tiers that checks were left out of, where they were: a pass is no READY
 
   const SuiteCheck* find(const std::string& id) const;
 };

@@ -17,8 +17,20 @@ struct Look {
   std::unique_ptr<Login> login;
 };
 
+KnownKey known_key(ssh_session session) {
+  switch (ssh_session_is_known_server(session)) {
+    case SSH_KNOWN_HOSTS_OK: return KnownKey::known;
+    case SSH_KNOWN_HOSTS_UNKNOWN:
+    case SSH_KNOWN_HOSTS_NOT_FOUND: return KnownKey::unknown;
+    case SSH_KNOWN_HOSTS_CHANGED:
+    case SSH_KNOWN_HOSTS_OTHER: return KnownKey::changed;
+    default: return KnownKey::unreadable;
+  }
+}
+
 void keep(ScannedKey& key, ssh_session session) {
   std::istringstream(host_key_text(session)) >> key.type >> key.fingerprint;
+  key.known = known_key(session);
   char* raw = nullptr;
   if (ssh_session_export_known_hosts_entry(session, &raw) == SSH_OK) {
     const SshString line(raw);
@@ -86,6 +98,15 @@ std::string host_and_type(const std::string& line) {
 }
 
 }  // namespace
+
+const char* to_string(KnownKey known) {
+  switch (known) {
+    case KnownKey::known: return "known";
+    case KnownKey::unknown: return "new";
+    case KnownKey::changed: return "CHANGED";
+    default: return "known_hosts unreadable";
+  }
+}
 
 std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline,
                                        const std::function<bool()>& stop) {

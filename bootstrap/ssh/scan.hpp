@@ -12,12 +12,17 @@
 
 namespace fabricgate::bootstrap {
 
+/// What the inventory's known_hosts says of a key, as OpenSSH reads that file (lists, patterns and hashed names too).
+enum class KnownKey { known, unknown, changed, unreadable };
+const char* to_string(KnownKey known);
+
 struct ScannedKey {
   std::size_t node = 0;
   std::string address;
   std::string type;              ///< ssh-ed25519
   std::string fingerprint;       ///< SHA256:…
   std::string known_hosts_line;  ///< as OpenSSH writes it, without line end; the name is the node's address
+  KnownKey known = KnownKey::unreadable;
   Status status;
   std::optional<Finding> finding;  ///< ssh.unreachable
 };
@@ -27,7 +32,7 @@ struct ScannedKey {
 std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline,
                                        const std::function<bool()>& stop = {});
 
-/// Adds the lines that are not in `path` yet, in one atomic replacement; makes the file (0600) when there is none.
+/// Only for keys that known_hosts calls unknown. Adds the lines that are not in `path` yet, in one atomic replacement; makes the file (0600) when there is none.
 /// Returns how many were added. A line whose host and key type are there with another key is refused (kind denied): a
 /// changed key is replaced by a person, never by us.
 Result<int> add_known_hosts(const std::string& path, const std::vector<std::string>& lines);

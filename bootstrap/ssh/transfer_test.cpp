@@ -174,6 +174,24 @@ TEST_F(Transfer, ScanShowsTheKeyAndAddsNothing) {
   EXPECT_TRUE((*run_on_nodes(inventory, {{0, {"true"}}}, Deadline::in_seconds(20)))[0].result);
 }
 
+TEST_F(Transfer, AScannedKeyIsComparedAsOpenSshReadsKnownHosts) {
+  const std::string name = "[127.0.0.1]:" + std::to_string(inventory.ssh.port);
+  const auto state = [&] { return scan_host_keys(inventory, Deadline::in_seconds(20))[0].known; };
+  const std::string own = scan_host_keys(inventory, Deadline::in_seconds(20))[0].known_hosts_line.substr(name.size());
+  ASSERT_TRUE(write_file_atomic(inventory.ssh.known_hosts, ""));
+  EXPECT_EQ(state(), KnownKey::unknown);
+  const std::string other = " " + *read_file(folder + "/other.pub");
+  for (const auto& [key, expected] : {std::pair{own + "\n", KnownKey::known}, {other, KnownKey::changed}}) {
+    for (const std::string& names : {name, "node7," + name, "[127.0.0.*]:" + std::to_string(inventory.ssh.port)}) {
+      ASSERT_TRUE(write_file_atomic(inventory.ssh.known_hosts, names + key));
+      EXPECT_EQ(state(), expected) << names;
+    }
+    ASSERT_TRUE(write_file_atomic(inventory.ssh.known_hosts, name + key));
+    shell("ssh-keygen -q -H -f " + inventory.ssh.known_hosts + " >/dev/null 2>&1");
+    EXPECT_EQ(state(), expected) << "hashed";
+  }
+}
+
 TEST_F(Transfer, ScanOfASilentNodeIsAFinding) {
   inventory.ssh.port = Listener(0).port;
   const auto keys = scan_host_keys(inventory, Deadline::in_seconds(20));

@@ -7,6 +7,11 @@ REPO=$(cd "$HERE/../.." && pwd)
 CLAIMS=/run/fabricgate-lab
 LAB=$(realpath -m -- "${FABRICGATE_LAB:-$REPO/.lab}")
 
+# --help of every script: its head comment. Before anything else, because some of them take no argument to act.
+case ${1-} in
+  -h|--help) [[ ${0##*/} = up ]] || { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit 0; } ;;
+esac
+
 die() { echo "ci/lab: $1" >&2; exit "${2:-1}"; }
 usage_error() { die "$1" 64; }
 

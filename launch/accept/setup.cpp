@@ -48,6 +48,7 @@ suites::Suite suite_of_tiers(const suites::Suite& suite, const std::vector<Tier>
   for (auto check = out.checks.begin(); check != out.checks.end();) {
     const suites::Check* known = suites::find_check(check->first);
     const bool wanted = known && std::find(tiers.begin(), tiers.end(), known->tier) != tiers.end();
+    if (!wanted) out.only = tiers;
     check = wanted ? std::next(check) : out.checks.erase(check);
   }
   return out;

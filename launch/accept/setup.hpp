@@ -48,7 +48,7 @@ struct Measured {
   double elapsed_s = 0;
 };
 
-/// The suite without the checks of tiers that are not among `tiers`, for judging a part of a run.
+/// The suite without the checks of tiers that are not among `tiers`, for judging a part of a run; it says so (Suite::only).
 suites::Suite suite_of_tiers(const suites::Suite& suite, const std::vector<Tier>& tiers);
 
 /// What the gate says of these record lines up to `through`, with nothing demanded of tiers that the job does not have.

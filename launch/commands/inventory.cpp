@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 #include <cstdio>
 
 #include "bootstrap/ssh/scan.hpp"
@@ -38,11 +39,17 @@ int fail(const Error& error, int code = usage) {
   return code;
 }
 
-int put(const std::string& text, const std::string& path) {
+/// `made`: what a person goes on to edit, so that no file is replaced by it.
+int put(const std::string& text, const std::string& path, const std::string& input, bool made) {
   if (path.empty()) {
     fmt::print("{}", text);
     return 0;
   }
+  std::error_code error;
+  if (std::filesystem::equivalent(path, input, error))
+    return fail({ErrorKind::parse, path + " is the file that was read; choose another one to write to", 0});
+  if (made && std::filesystem::exists(path, error))
+    return fail({ErrorKind::parse, path + " exists already and is left as it is; choose another file, or move it away", 0});
   const auto written = write_file_atomic(path, text);
   return written ? 0 : fail(written.error());
 }
@@ -56,10 +63,10 @@ int check(const Inventory& inventory, const Options& options) {
 }
 
 int show(const Inventory& inventory, const Options& options) {
-  if (options.node.empty()) return put(show_inventory(inventory), "");
+  if (options.node.empty()) return put(show_inventory(inventory), "", "", false);
   const auto node = inventory.find(options.node);
   if (!node) return fail({ErrorKind::parse, fmt::format("{}: no node is named '{}'", options.file, options.node), 0});
-  return put(show_node(inventory, *node), "");
+  return put(show_node(inventory, *node), "", "", false);
 }
 
 Result<std::vector<HostSlots>> read_hosts(const std::string& path, const std::string& format) {
@@ -86,12 +93,12 @@ int write_hosts(const Inventory& inventory, const Options& options) {
   if (!options.format.empty())
     return fail({ErrorKind::parse, "--format says how the file of --compare is written; what is written here is always Open MPI's form", 0});
   const auto text = write_hostfile(inventory);
-  return text ? put(*text, options.output) : fail(text.error());
+  return text ? put(*text, options.output, options.file, false) : fail(text.error());
 }
 
 int import_hosts(const Options& options) {
   const auto hosts = read_hosts(options.file, options.format);
-  return hosts ? put(import_inventory(*hosts, options.file), options.output) : fail(hosts.error());
+  return hosts ? put(import_inventory(*hosts, options.file), options.output, options.file, true) : fail(hosts.error());
 }
 
 Result<bootstrap::StageReport> ask_facts(const Inventory& inventory, const std::vector<std::string>& names) {
@@ -141,7 +148,7 @@ int learn(const Inventory& inventory, const Options& options) {
   const std::string text = fmt::format("# learned from {}\n", reference->name) +
                            learn_class(*reference->facts, inventory.management, options.name) +
                            differences_text(report->nodes, *reference);
-  const int code = put(text, options.output);
+  const int code = put(text, options.output, options.file, true);
   return code != 0 ? code : interrupted() ? inconclusive : silent > 0 ? not_ready : 0;
 }
 
@@ -156,7 +163,7 @@ int add_keys(const Inventory& inventory, const std::vector<std::string>& lines) 
 
 int scan_keys(const Inventory& inventory, const Options& options) {
   std::vector<std::string> lines;
-  bool all = true;
+  bool all = true;  // answered, and no key is another than the recorded one
   for (const auto& key : bootstrap::scan_host_keys(inventory, Deadline::in_seconds(contact_s), interrupted)) {
     const std::string& name = inventory.nodes[key.node].name;
     if (!key.status) {
@@ -164,8 +171,13 @@ int scan_keys(const Inventory& inventory, const Options& options) {
       fmt::print("{:<20} {:<20} {}\n", name, key.address, key.status.error().what);
       continue;
     }
-    fmt::print("{:<20} {:<20} {} {}\n", name, key.address, key.type, key.fingerprint);
-    lines.push_back(key.known_hosts_line);
+    fmt::print("{:<20} {:<20} {} {} {}\n", name, key.address, key.type, key.fingerprint, to_string(key.known));
+    if (key.known == bootstrap::KnownKey::unknown) lines.push_back(key.known_hosts_line);
+    if (key.known != bootstrap::KnownKey::changed && key.known != bootstrap::KnownKey::unreadable) continue;
+    all = false;
+    log::error(fmt::format("{}: {} in {}: nothing is added for it; a person verifies the machine and replaces the line", name,
+                           key.known == bootstrap::KnownKey::changed ? "another key is recorded" : "its key cannot be looked up",
+                           inventory.ssh.known_hosts));
   }
   std::fflush(stdout);
   if (interrupted()) {
@@ -177,7 +189,7 @@ int scan_keys(const Inventory& inventory, const Options& options) {
                "nothing was written; compare the fingerprints with the machines' own, then run again with --add\n");
     return all ? 0 : not_ready;
   }
-  const int code = lines.empty() ? 0 : add_keys(inventory, lines);
+  const int code = add_keys(inventory, lines);
   return code != 0 ? code : all ? 0 : not_ready;
 }
 
@@ -204,7 +216,7 @@ void describe(CLI::App& sub, const std::string& name, Options& options) {
         ->required();
     sub.add_option("--name", options.name, "name of the class")->capture_default_str();
   }
-  if (name == "scan-keys") sub.add_flag("--add", options.add, "add the keys to known_hosts; a changed key is refused");
+  if (name == "scan-keys") sub.add_flag("--add", options.add, "add the new keys to known_hosts; a changed key is refused");
   if (name == "hostfile") sub.add_option("--compare", options.compare, "hostfile to compare instead of writing one");
   if (name == "hostfile" || name == "learn" || name == "import")
     sub.add_option("-o,--output", options.output, "file to write instead of standard output");

@@ -3,11 +3,13 @@
 #include <array>
 #include <cstdio>
 
+#include "launch/accept/worker.hpp"
 #include "launch/commands/command.hpp"
 #include "launch/commands/options.hpp"
 #include "launch/gate/report.hpp"
 #include "results/file.hpp"
 #include "results/gate_result.hpp"
+#include "results/file.hpp"
 
 namespace fabricgate::launch {
 namespace {
@@ -52,6 +54,19 @@ Result<suites::Suite> suite_of(const Setup& setup, const std::vector<std::string
   return suite_of_tiers(setup.suite, tiers);
 }
 
+/// The run keeps its own verdict: one under other limits or another suite goes, with these, into a folder of its own.
+Status write_again(const RunFolder& run, const Setup& setup, const GateResult& result) {
+  const std::string& limits = setup.job.limits_text.empty() ? suites::default_limits_text() : setup.job.limits_text;
+  const std::string& suite = setup.job.suite_text.empty() ? suites::default_suite_text() : setup.job.suite_text;
+  const std::string folder = run.file("judged-" + sha256_hex(limits + suite).substr(0, 12));
+  if (auto made = make_spool(folder); !made) return made;
+  for (const auto& [name, text] : {std::pair{"/limits.yaml", &limits}, {"/suite.yaml", &suite}})
+    if (auto written = write_file_atomic(folder + name, *text); !written) return written;
+  if (auto written = write_verdict(folder, setup, result); !written) return written;
+  fmt::print("written to {}\n", folder);
+  return {};
+}
+
 }  // namespace
 
 int run_judge(const std::vector<std::string>& arguments) {
@@ -64,8 +79,11 @@ int run_judge(const std::vector<std::string>& arguments) {
   app.add_option("--tiers", options.tiers,
                  "demand only these tiers, e.g. host,link,pair,collective of a run of `accept`")
       ->delimiter(',');
-  app.add_flag("--write", options.write, "write table, summary and JUnit of the run folder anew");
+  app.add_flag("--write", options.write,
+               "write table, summary and JUnit: of the run anew, with other limits or suite into RUN/judged-…");
   if (const auto code = parse_options(app, arguments)) return *code;
+  if (options.write && !options.tiers.empty())
+    return fail({ErrorKind::parse, "--write with --tiers: a part of a run has no verdict to be written", 0});
   const auto setup = setup_of(options);
   if (!setup) return fail(setup.error());
   const auto suite = suite_of(*setup, options.tiers);
@@ -75,9 +93,13 @@ int run_judge(const std::vector<std::string>& arguments) {
   input.new_limits = !options.limits.empty();
   const GateResult result = suites::gate(input, folder.record_files());
   fmt::print("{}", to_table(result));
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    (void)fail({ErrorKind::io, "the verdict could not be written to standard output", 0});
+    return static_cast<int>(worse(result.verdict, Verdict::inconclusive) == result.verdict ? result.exit_code : ExitCode::inconclusive);
+  }
   if (options.write)
-    if (auto written = write_result(folder, *setup, result); !written) return fail(written.error());
+    if (auto written = options.limits.empty() && options.suite.empty() ? write_result(folder, *setup, result) : write_again(folder, *setup, result); !written)
+      return fail(written.error());
   return static_cast<int>(result.exit_code);
 }
 

@@ -48,6 +48,7 @@ class Pipeline {
   MpirunVersion version_;
   std::vector<std::string> hosts_;         ///< still in, inventory order
   std::set<std::string> unreachable_;      ///< found so by the last fetch
+  bool fetch_failed_ = false;                  ///< evidence of the last job is missing, though no node is at fault
   bool never_began_ = false;                   ///< the last job started nothing anywhere
   std::map<std::string, std::string> silent_;  ///< given up during the last job, and why
 };

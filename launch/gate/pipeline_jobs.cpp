@@ -130,13 +130,18 @@ void Pipeline::fetch() {
   for (std::size_t node : indices(hosts_))
     jobs.push_back({.node = node, .remote_folder = spool(), .local_folder = folder_.spool_of(setup_.inventory.nodes[node].name)});
   unreachable_.clear();
+  fetch_failed_ = true;
   auto outcomes = bootstrap::fetch_from_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(transfer_s));
   if (!outcomes) return log::error(outcomes.error().with("spools").what);
+  fetch_failed_ = false;
   for (const bootstrap::TransferOutcome& outcome : *outcomes) {
     if (outcome.status) continue;
     const std::string& host = setup_.inventory.nodes[outcome.node].name;
     log::warn(fmt::format("spool of {} could not be fetched: {}", host, outcome.status.error().what));
-    unreachable_.insert(host);
+    if (outcome.finding)
+      unreachable_.insert(host);
+    else
+      fetch_failed_ = true;
   }
 }
 
@@ -159,7 +164,8 @@ std::set<std::string> Pipeline::find_lost(Tier tier, const Job& job, bool& compl
     if (!complete && lost.empty()) log::error(fmt::format("job {} ended '{}'", job.name, status->state));
     return lost;
   }
-  if (!lost.empty() || interrupted()) return lost;
+  if (fetch_failed_) log::error(fmt::format("job {}: what its ranks wrote could not be brought to {}; nothing is concluded from its absence", job.name, folder_.path()));
+  if (!lost.empty() || interrupted() || fetch_failed_) return lost;
   return blame_launch(tier, job);
 }
 

@@ -31,14 +31,20 @@ Record statement(const Setup& setup, Tier tier, const std::string& host, const F
           .started_unix_s = unix_now_s()};
 }
 
-Status write_result(const RunFolder& folder, const Setup& setup, const GateResult& result) {
-  Status first = folder.write_records();
+Status write_verdict(const std::string& folder, const Setup& setup, const GateResult& result) {
+  Status first;
   const std::string& cluster = setup.inventory.cluster;
   for (const auto& [name, text] : {std::pair{"table.txt", to_table(result)},
                                    {"summary.json", to_summary(result, setup.job.identity, cluster)},
                                    {"junit.xml", to_junit(result, setup.job.identity, cluster)}})
-    if (auto written = write_file_atomic(folder.file(name), text); !written && first) first = written;
+    if (auto written = write_file_atomic(folder + "/" + name, text); !written && first) first = written;
   return first;
+}
+
+Status write_result(const RunFolder& folder, const Setup& setup, const GateResult& result) {
+  const Status records = folder.write_records();
+  const Status verdict = write_verdict(folder.path(), setup, result);
+  return records ? verdict : records;
 }
 
 suites::GateInput gate_input(const RunFolder& folder, const Setup& setup, const suites::Suite& suite) {
@@ -54,10 +60,13 @@ int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite&
   if (interrupted())
     if (auto noted = folder.note_interrupt(interrupt_signal() == SIGINT ? "SIGINT" : "SIGTERM"); !noted) log::error(noted.error().what);
   const GateResult result = suites::gate(gate_input(folder, setup, suite), folder.record_files());
-  if (auto written = write_result(folder, setup, result); !written) log::error(written.error().what);
+  const Status written = write_result(folder, setup, result);
+  if (!written) log::error(written.error().what);
   fmt::print("{}run folder {}{}{}\n", to_table(result), host, host.empty() ? "" : ":", folder.path());
-  std::fflush(stdout);
-  if (interrupted() && result.exit_code == ExitCode::ready) return static_cast<int>(ExitCode::inconclusive);
+  const bool shown = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!shown) log::error("the verdict could not be written to standard output");
+  // a READY that nobody can read afterwards is none
+  if ((interrupted() || !written || !shown) && result.exit_code == ExitCode::ready) return static_cast<int>(ExitCode::inconclusive);
   return static_cast<int>(result.exit_code);
 }
 

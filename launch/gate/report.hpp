@@ -14,7 +14,9 @@ suites::GateInput gate_input(const RunFolder& folder, const Setup& setup, const 
 /// another than the reader's.
 int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite, const std::string& host = "");
 
-/// records.jsonl, table.txt, summary.json and junit.xml of the folder; all are tried, the first error is returned.
+/// table.txt, summary.json and junit.xml in `folder`; all are tried, the first error is returned.
+Status write_verdict(const std::string& folder, const Setup& setup, const GateResult& result);
+/// records.jsonl and the verdict in the run's own folder.
 Status write_result(const RunFolder& folder, const Setup& setup, const GateResult& result);
 
 /// "`host` left in this tier, and why": the record that carries what the launcher knows of a node.

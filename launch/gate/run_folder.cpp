@@ -23,7 +23,9 @@ Status write_copies(const RunFolder& folder, const Setup& setup) {
                       {"inventory", setup.job.identity.inventory},
                       {"build", setup.job.identity.build},
                       {"suite", setup.job.identity.suite},
-                      {"budget_s", setup.job.options.budget_s}};
+                      {"budget_s", setup.job.options.budget_s},
+                      {"suite_sha256", sha256_hex(suite)},
+                      {"limits_sha256", sha256_hex(limits)}};
   const std::string identity_text = identity.dump(1) + "\n";
   for (const auto& [name, text] : {std::pair<const char*, const std::string&>{"inventory.yaml", setup.inventory.text},
                                    {"limits.yaml", limits},
@@ -69,8 +71,11 @@ Result<Setup> RunFolder::load(const std::string& path) {
   }
   auto identity = read_file(folder.file("identity.json"));
   if (!identity) return identity.error().with("run folder");
+  std::string suite_sum, limits_sum;
   try {
     const json in = json::parse(*identity);
+    suite_sum = in.at("suite_sha256").get<std::string>();
+    limits_sum = in.at("limits_sha256").get<std::string>();
     job.identity = {in.at("run").get<std::string>(), in.at("inventory").get<std::string>(), in.at("build").get<std::string>(),
                     in.at("suite").get<std::string>()};
     job.options.budget_s = in.value("budget_s", 0.0);  // absent in folders of older builds
@@ -79,6 +84,10 @@ Result<Setup> RunFolder::load(const std::string& path) {
   }
   if (sha256_hex(job.inventory_text) != job.identity.inventory)
     return Error{ErrorKind::parse, folder.file("inventory.yaml") + " is not the inventory of this run (its checksum differs)", 0};
+  if (sha256_hex(job.suite_text) != suite_sum)
+    return Error{ErrorKind::parse, folder.file("suite.yaml") + " is not the suite of this run (its checksum differs); give another one with --suite", 0};
+  if (sha256_hex(job.limits_text) != limits_sum)
+    return Error{ErrorKind::parse, folder.file("limits.yaml") + " is not the limits of this run (its checksum differs); give others with --limits", 0};
   return make_setup(std::move(job));
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "results/file.hpp"
 #include "suites/gate/fold_state.hpp"
 
 namespace fabricgate::suites {
@@ -120,6 +121,28 @@ void summarise_paths(Fold& fold) {
   }
 }
 
+namespace {
+
+/// What a person must know who reads no more than this line.
+std::string good_text(const GateResult& result, bool own_suite, bool own_limits) {
+  std::string text = "READY";
+  if (!result.only.empty()) {
+    text = "PASS of ";
+    for (const Tier tier : result.only) text += (tier == result.only.front() ? "" : ", ") + std::string(to_string(tier));
+    text += " alone";
+  }
+  std::vector<std::string> notes;
+  if (result.emulated) notes.push_back("emulated");
+  if (own_suite) notes.push_back("own suite");
+  if (own_limits) notes.push_back("own limits");
+  if (notes.empty()) return text;
+  std::string list;
+  for (const std::string& note : notes) list += (list.empty() ? "" : ", ") + note;
+  return text + " (" + list + ")";
+}
+
+}  // namespace
+
 void conclude(Fold& fold) {
   GateResult& result = fold.result;
   demand_something(fold);
@@ -140,7 +163,10 @@ void conclude(Fold& fold) {
   result.verdict = verdict;
   result.exit_code = fabricgate::exit_code(verdict);
   if (!opens_gate(verdict)) result.reason = first_reason(result);
-  result.text = result.exit_code == ExitCode::ready ? (result.emulated ? "READY (emulated)" : "READY")
+  result.only = fold.input.suite.only;
+  const bool own_suite = fold.input.suite.checksum != sha256_hex(default_suite_text());
+  const bool own_limits = fold.input.limits.checksum != sha256_hex(default_limits_text());
+  result.text = result.exit_code == ExitCode::ready       ? good_text(result, own_suite, own_limits)
                 : result.exit_code == ExitCode::not_ready ? "NOT READY"
                                                           : "INCONCLUSIVE";
 }

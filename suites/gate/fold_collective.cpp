@@ -104,8 +104,9 @@ void fold_collective(Fold& fold) {
   std::set<int> healthy;
   for (int node = 0; node < static_cast<int>(fold.nodes()); ++node)
     if (!fold.shut(node)) healthy.insert(node);
-  const bool someone_left = healthy.size() < fold.nodes();
-  if (healthy.size() < 2 && someone_left) return;  // nothing left to run it on; the gate is shut by those who left
+  bool shut_already = false;
+  for (int node = 0; node < static_cast<int>(fold.nodes()); ++node) shut_already = shut_already || (fold.shut(node) && fold.required(node));
+  if (healthy.size() < 2 && shut_already) return;  // nothing left to run it on
   std::set<int> covered;
   for (const Exhibit* exhibit : all) {
     const std::set<int> nodes(exhibit->nodes.begin(), exhibit->nodes.end());

@@ -12,6 +12,7 @@ fault mtu-path         'RAIL'          'the interface shows its MTU, the switch 
 fault loss             'RAIL PERCENT'  'frames are lost at random, both directions'
 fault loss-tx          'RAIL PERCENT'  'frames that the node sends are lost at random'
 fault loss-rx          'RAIL PERCENT'  'frames to the node are lost at random'
+fault tcp-drop         'RAIL'          'the switch port drops TCP, everything else passes'
 fault crossed          ''              'the cables of rail 0 and rail 1 are swapped'
 fault crossed-between  'OTHER'         'the cables of rail 0 of NODE and rail 1 of OTHER are swapped'
 fault duplicate-address 'RAIL OTHER'   "the node has OTHER's address on the rail instead of its own"
@@ -81,6 +82,9 @@ break_loss_tx() { lose "$1" "$2" "$3" losstx yes ''; }
 mend_loss_tx() { unlose "$1" "$2" losstx; }
 break_loss_rx() { lose "$1" "$2" "$3" lossrx '' yes; }
 mend_loss_rx() { unlose "$1" "$2" lossrx; }
+
+break_tcp_drop() { drop_frames "tcp_n$1r$2" "iifname n$1r$2 ether type ip ip protocol tcp" "oifname n$1r$2 ether type ip ip protocol tcp"; }
+mend_tcp_drop() { forward_frames "tcp_n$1r$2"; }
 
 plug() { in_switch ip link set "n$1r$2" master "$3"; }  # NODE RAIL BRIDGE
 break_crossed() { plug "$1" 0 "$(rail_bridge "$1" 1)" && plug "$1" 1 "$(rail_bridge "$1" 0)"; }
