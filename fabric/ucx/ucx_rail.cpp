@@ -65,9 +65,7 @@ Status UcxRail::start(const std::string& netdev) {
   }
   const Handle<ucp_config_t, ucp_config_release> config(raw);
   // self and shared memory left out: on one machine (lab, test) UCX would measure memory instead of the wire
-  // and connect() without waiting: by default it blocks for minutes, past every deadline of ours, where SYNs are dropped
-  for (const auto& [key, value] :
-       {std::pair{"TLS", "tcp"}, std::pair{"NET_DEVICES", netdev.c_str()}, std::pair{"TCP_CONN_NB", "y"}}) {
+  for (const auto& [key, value] : {std::pair{"TLS", "tcp"}, std::pair{"NET_DEVICES", netdev.c_str()}}) {
     if (auto status = ucp_config_modify(config.get(), key, value); status != UCS_OK) {
       return ucx_error(fmt::format("ucp_config_modify {}={}", key, value), status);
     }

@@ -56,6 +56,9 @@ std::map<std::string, std::string> mpi_parameters(const std::optional<Cidr>& man
 
 void set_mpi_environment(const std::optional<Cidr>& management) {
   for (const auto& [name, value] : mpi_parameters(management)) setenv(("OMPI_MCA_" + name).c_str(), value.c_str(), 1);
+  // UCX's connect() blocks for minutes by default, past every deadline of ours, where SYNs are dropped. The environment is the
+  // one place where UCX 1.13 takes this from.
+  setenv("UCX_TCP_CONN_NB", "y", 1);
   if (!management) return;
   // include and exclude together are an error of Open MPI
   unsetenv("OMPI_MCA_btl_tcp_if_exclude");

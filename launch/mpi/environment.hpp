@@ -21,7 +21,7 @@ LaunchPlace launch_place();
 /// left out.
 std::map<std::string, std::string> mpi_parameters(const std::optional<Cidr>& management);
 
-/// Puts mpi_parameters into the environment, over what is there.
+/// Puts mpi_parameters, and what UCX must have from there, into the environment, over what is there.
 void set_mpi_environment(const std::optional<Cidr>& management);
 
 /// The network of the address that SSH brought us in by (SSH_CONNECTION is inherited through the launcher's daemon), for

@@ -1,5 +1,5 @@
 /// A node is READY by what was measured with others, not by the others' absence.
-#include "suites/gate/gate_test.hpp"
+#include "suites/gate/gate_testing.hpp"
 
 #include <algorithm>
 
