@@ -90,8 +90,6 @@ void fold_collective(Fold& fold) {
   std::vector<const Exhibit*> all;
   for (const Exhibit& exhibit : fold.exhibits.records)
     if (exhibit.record.check == "collective.allreduce") all.push_back(&exhibit);
-  std::vector<bool> left_before(fold.nodes());
-  for (std::size_t node = 0; node < fold.nodes(); ++node) left_before[node] = fold.shut(static_cast<int>(node));
   const auto is_statement = [](const Exhibit* exhibit) { return exhibit->nodes.size() == 1 && !exhibit->record.findings.empty(); };
   for (const Exhibit* exhibit : all)
     if (is_statement(exhibit)) fold_statement(fold, *exhibit);
@@ -104,9 +102,7 @@ void fold_collective(Fold& fold) {
   std::set<int> healthy;
   for (int node = 0; node < static_cast<int>(fold.nodes()); ++node)
     if (!fold.shut(node)) healthy.insert(node);
-  bool shut_already = false;
-  for (int node = 0; node < static_cast<int>(fold.nodes()); ++node) shut_already = shut_already || (fold.shut(node) && fold.required(node));
-  if (healthy.size() < 2 && shut_already) return;  // nothing left to run it on
+  if (healthy.size() < 2 && fold.required_shut()) return;  // nothing left to run it on
   std::set<int> covered;
   for (const Exhibit* exhibit : all) {
     const std::set<int> nodes(exhibit->nodes.begin(), exhibit->nodes.end());

@@ -139,18 +139,18 @@ void minimum_coverage(Fold& fold, const PairSet& measured, const std::vector<int
 /// its own): whoever has none on it, because its partners left or because no one
 /// else declares a rail of that name, is not measured.
 void require_partner(Fold& fold, const std::vector<int>& healthy) {
-  std::set<std::tuple<std::string, int, std::string>> proven;  // check, node, rail
+  if (!fold.demanded("pair.rail") || planned_short(fold)) return;
+  std::set<std::pair<int, std::string>> proven;  // node, rail
   for (const Exhibit& exhibit : fold.exhibits.records)
-    if (exhibit.record.tier == Tier::pair && exhibit.nodes.size() == 2 &&
+    if (exhibit.record.check == "pair.rail" && exhibit.nodes.size() == 2 &&
         (opens_gate(exhibit.record.verdict) || (!fold.shut(exhibit.nodes[0]) && !fold.shut(exhibit.nodes[1]))))
-      for (const int node : exhibit.nodes) proven.emplace(exhibit.record.check, node, exhibit.record.rail);
-  bool known = false;  // a required node that left is the reason already
-  for (int node = 0; node < static_cast<int>(fold.nodes()); ++node) known = known || (fold.required(node) && fold.shut(node));
+      for (const int node : exhibit.nodes) proven.emplace(node, exhibit.record.rail);
+  const bool known = fold.required_shut();  // that one is the reason already
   for (const int node : healthy) {
-    if (fold.shut(node) || planned_short(fold)) continue;  // missing pairs named it already
+    if (fold.shut(node)) continue;  // missing pairs named it already
     const Node& declared = fold.input.inventory.nodes[static_cast<std::size_t>(node)];
     for (const Rail& rail : declared.spec->rails) {
-      if (!fold.demanded("pair.rail") || proven.count({"pair.rail", node, rail.name}) != 0) continue;
+      if (proven.count({node, rail.name}) != 0) continue;
       Finding finding = make_finding("gate.coverage", {.host = declared.name, .rail = rail.name}, "measured with at least one other node",
                                      "with none: its partners left, or no other node declares a rail of this name");
       finding.primary = !known;

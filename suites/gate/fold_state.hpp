@@ -22,6 +22,8 @@ struct Fold {
   NodeResult& node(int index) { return result.nodes[static_cast<std::size_t>(index)]; }
   /// The node does not open the gate by what was folded until now (a node of which nothing is known does).
   bool shut(int node) const;
+  /// A required node is shut: the gate is, whatever else is missing.
+  bool required_shut() const;
   /// Folds a verdict of a tier into the node.
   void fold(int node, Tier tier, Verdict verdict);
   void add(int node, Tier tier, const Finding& finding);

@@ -28,6 +28,12 @@ bool Fold::shut(int index) const {
   return std::any_of(node.tiers.begin(), node.tiers.end(), [](const auto& tier) { return !opens_gate(tier.second) && tier.second != Verdict::skip; });
 }
 
+bool Fold::required_shut() const {
+  for (int node = 0; node < static_cast<int>(nodes()); ++node)
+    if (required(node) && shut(node)) return true;
+  return false;
+}
+
 void Fold::fold(int index, Tier tier, Verdict verdict) {
   NodeResult& result_node = node(index);
   const auto [place, fresh] = result_node.tiers.emplace(tier, verdict);

@@ -43,24 +43,6 @@ GoodRun one_path(int of_short, int of_long = -1, int dropped = 0) {
   return run;
 }
 
-std::vector<std::string> closing(const GateResult& result) {
-  std::vector<std::string> out;
-  const auto add = [&](const Finding& finding) {
-    if (finding.primary && !opens_gate(finding.verdict))
-      out.push_back(finding.cause + " " + to_string(finding.subject));
-  };
-  for (const NodeResult& node : result.nodes)
-    for (const Finding& finding : node.findings) add(finding);
-  for (const Finding& finding : result.findings) add(finding);
-  return out;
-}
-
-std::vector<std::string> verdicts(const GateResult& result) {
-  std::vector<std::string> out;
-  for (const NodeResult& node : result.nodes) out.push_back(to_string(node.verdict));
-  return out;
-}
-
 TEST(GateLoss, ARailThatLosesFramesIsBlamedThoughItCarriesItsRate) {
   GoodRun run = good_run();
   edit_answers(run, "rail1", [](const std::string& from, const std::string& to, json& answer) {
@@ -68,7 +50,7 @@ TEST(GateLoss, ARailThatLosesFramesIsBlamedThoughItCarriesItsRate) {
   });
   const GateResult result = judge(run, run.text());
   EXPECT_EQ(result.text, "NOT READY");
-  EXPECT_THAT(closing(result), ElementsAre(StartsWith("pair.packet_loss n0003 rail1")));
+  EXPECT_THAT(blamed(result), ElementsAre(StartsWith("pair.packet_loss n0003 rail1")));
   EXPECT_EQ(result.nodes[2].findings[0].subject.direction, "");
   EXPECT_THAT(verdicts(result), ElementsAre("pass", "pass", "fail", "pass"));
 }
@@ -80,7 +62,7 @@ TEST(GateLoss, LossInOneDirectionIsNamedWithItsDirection) {
       if ((sending ? from : to) == "n0002") lose(answer, 13, 100);
     });
     const GateResult result = judge(run, run.text());
-    ASSERT_THAT(closing(result), ElementsAre(StartsWith("pair.packet_loss n0002 rail0")));
+    ASSERT_THAT(blamed(result), ElementsAre(StartsWith("pair.packet_loss n0002 rail0")));
     EXPECT_EQ(result.nodes[1].findings[0].subject.direction, sending ? "tx" : "rx");
     EXPECT_THAT(verdicts(result), ElementsAre("pass", "fail", "pass", "pass"));
   }
@@ -103,7 +85,7 @@ TEST(GateLoss, SlownessOfALossyRailIsItsEcho) {
     record = judged({run.inventory, run.limits}, record);
   }
   const GateResult result = judge(run, run.text());
-  EXPECT_THAT(closing(result), ElementsAre(StartsWith("pair.packet_loss n0002 rail0")));
+  EXPECT_THAT(blamed(result), ElementsAre(StartsWith("pair.packet_loss n0002 rail0")));
   EXPECT_THAT(verdicts(result), ElementsAre("pass", "fail", "pass", "pass"));
 }
 
@@ -121,7 +103,7 @@ TEST(GateLoss, WhatIsNotDecidedKeepsTheGateShutAndBlamesNobody) {
   for (const auto& [run, cause] : cases) {
     const GateResult result = judge(run, run.text());
     EXPECT_EQ(result.exit_code, ExitCode::inconclusive) << cause << ": " << said(result);
-    EXPECT_THAT(closing(result), ElementsAre(StartsWith(cause)));
+    EXPECT_THAT(blamed(result), ElementsAre(StartsWith(cause)));
     for (const NodeResult& node : result.nodes) EXPECT_NE(node.verdict, Verdict::fail) << cause << " " << node.name;
   }
 }
@@ -152,7 +134,7 @@ TEST(GateLoss, WhereReachabilityFailedNothingNeedsToBeCounted) {
     answer.erase("frames");
   });
   const GateResult result = judge(run, run.text());
-  EXPECT_THAT(closing(result), ElementsAre(StartsWith("pair.mtu_path n0004 rail0")));
+  EXPECT_THAT(blamed(result), ElementsAre(StartsWith("pair.mtu_path n0004 rail0")));
 }
 
 TEST(GateLoss, WithoutALimitNobodyIsReady) {

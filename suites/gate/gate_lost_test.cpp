@@ -10,30 +10,9 @@ namespace {
 
 using testing::ElementsAre;
 
-bool about(const Record& record, const std::string& host) {
-  return std::find(record.hosts.begin(), record.hosts.end(), host) != record.hosts.end();
-}
-
 void lose(GoodRun& run, const char* check, Tier tier, const std::string& host) {
   run.records.push_back({.identity = run.identity, .check = check, .tier = tier, .hosts = {host}, .attempt = 1, .verdict = Verdict::fail,
                          .reason = "stopped", .findings = {make_finding("launch.rank_silent", {.host = host}, "lives", "stopped")}});
-}
-
-std::vector<std::string> blamed(const GateResult& result) {
-  std::vector<std::string> out;
-  const auto add = [&](const Finding& finding) {
-    if (finding.primary && !opens_gate(finding.verdict)) out.push_back(finding.cause + " " + to_string(finding.subject));
-  };
-  for (const NodeResult& node : result.nodes)
-    for (const Finding& finding : node.findings) add(finding);
-  for (const Finding& finding : result.findings) add(finding);
-  return out;
-}
-
-std::vector<std::string> verdicts(const GateResult& result) {
-  std::vector<std::string> out;
-  for (const NodeResult& node : result.nodes) out.push_back(to_string(node.verdict));
-  return out;
 }
 
 /// n0004 is not in the collective; one of its pairs was measured until the moment it was stopped.
@@ -44,10 +23,7 @@ GoodRun stopped_in_pairs() {
       record.hosts = {"n0001", "n0002", "n0003"};
       record.sample = good_collective(record.hosts, 2e9 / 8);
     } else if (record.check == "pair.rail" && about(record, "n0004") && about(record, "n0001")) {
-      for (auto& point : record.sample["a_to_b"]["sweep"]) {
-        point["bytes_per_s"] = point["bytes_per_s"].get<double>() * 0.7;
-        point["elapsed_s"] = point["elapsed_s"].get<double>() / 0.7;
-      }
+      slow_down(record.sample["a_to_b"], 0.7);
     } else {
       continue;
     }
@@ -90,11 +66,7 @@ TEST(GateLost, ADeadPartnerHidesNoOtherFault) {
   lose(run, "pair.rail", Tier::pair, "n0004");
   for (Record& record : run.records) {
     if (record.check != "pair.rail" || !about(record, "n0002") || record.rail != "rail1") continue;
-    for (const char* direction : {"a_to_b", "b_to_a"})
-      for (auto& point : record.sample[direction]["sweep"]) {
-        point["bytes_per_s"] = point["bytes_per_s"].get<double>() * 0.5;
-        point["elapsed_s"] = point["elapsed_s"].get<double>() / 0.5;
-      }
+    for (const char* direction : {"a_to_b", "b_to_a"}) slow_down(record.sample[direction], 0.5);
     record = judged({run.inventory, run.limits}, record);
   }
   const GateResult result = judge(run, run.text());

@@ -1,21 +1,10 @@
 /// A node is READY by what was measured with others, not by the others' absence.
 #include "suites/gate/gate_testing.hpp"
 
-#include <algorithm>
-
 #include "suites/check.hpp"
 
 namespace fabricgate::suites {
 namespace {
-
-bool about(const Record& record, const std::string& host) {
-  return std::find(record.hosts.begin(), record.hosts.end(), host) != record.hosts.end();
-}
-
-template <class Which>
-void drop(GoodRun& run, Which which) {
-  run.records.erase(std::remove_if(run.records.begin(), run.records.end(), which), run.records.end());
-}
 
 TEST(GatePartner, ARequiredNodeWhoseOptionalPartnersAllLeftIsNotReady) {
   GoodRun run = good_run();

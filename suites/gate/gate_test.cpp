@@ -1,14 +1,10 @@
 /// Whom the gate blames and whom it does not: faults put into a good run of four nodes and two rails.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <functional>
 
 #include "suites/check.hpp"
 #include "suites/fleet.hpp"
-#include "suites/gate/gate.hpp"
-#include "suites/gate/good_run.hpp"
+#include "suites/gate/gate_testing.hpp"
 
 namespace fabricgate::suites {
 namespace {
@@ -18,25 +14,10 @@ GateResult judge(const GoodRun& run, std::optional<Tier> through = {}) {
               {{"records.jsonl", run.text()}});
 }
 
-bool about(const Record& record, const std::string& host) {
-  return std::find(record.hosts.begin(), record.hosts.end(), host) != record.hosts.end();
-}
-
 /// Changes samples and judges them anew, as a live run would have.
 void change(GoodRun& run, const std::string& check, const std::function<bool(Record&)>& edit) {
   for (Record& record : run.records)
     if (record.check == check && edit(record)) record = judged({run.inventory, run.limits}, record);
-}
-
-void drop(GoodRun& run, const std::function<bool(const Record&)>& which) {
-  run.records.erase(std::remove_if(run.records.begin(), run.records.end(), which), run.records.end());
-}
-
-void slow_down(nlohmann::json& direction, double factor) {
-  for (auto& point : direction["sweep"]) {
-    point["bytes_per_s"] = point["bytes_per_s"].get<double>() * factor;
-    point["elapsed_s"] = point["elapsed_s"].get<double>() / factor;
-  }
 }
 
 /// Replaces the collective by one over `hosts`.
@@ -46,25 +27,6 @@ void collective_over(GoodRun& run, const std::vector<std::string>& hosts) {
     record.sample = good_collective(hosts, 2e9 / 8);
     return true;
   });
-}
-
-/// "cause subject" of all primary findings that keep the gate shut, sorted.
-std::vector<std::string> blamed(const GateResult& result) {
-  std::vector<std::string> out;
-  const auto add = [&](const Finding& finding) {
-    if (finding.primary && !opens_gate(finding.verdict)) out.push_back(finding.cause + " " + to_string(finding.subject));
-  };
-  for (const NodeResult& node : result.nodes)
-    for (const Finding& finding : node.findings) add(finding);
-  for (const Finding& finding : result.findings) add(finding);
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-std::vector<std::string> verdicts(const GateResult& result) {
-  std::vector<std::string> out;
-  for (const NodeResult& node : result.nodes) out.push_back(to_string(node.verdict));
-  return out;
 }
 
 using testing::ElementsAre;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,41 @@ inline std::string joined(const std::vector<std::string>& lines) {
 
 inline GateResult judge(const GoodRun& run, const std::string& text) {
   return gate({run.inventory, run.suite, run.limits, run.identity}, {{"records.jsonl", text}});
+}
+
+inline bool about(const Record& record, const std::string& host) {
+  return std::find(record.hosts.begin(), record.hosts.end(), host) != record.hosts.end();
+}
+
+inline void drop(GoodRun& run, const std::function<bool(const Record&)>& which) {
+  run.records.erase(std::remove_if(run.records.begin(), run.records.end(), which), run.records.end());
+}
+
+/// One direction of a pair.rail sample.
+inline void slow_down(nlohmann::json& direction, double factor) {
+  for (auto& point : direction["sweep"]) {
+    point["bytes_per_s"] = point["bytes_per_s"].get<double>() * factor;
+    point["elapsed_s"] = point["elapsed_s"].get<double>() / factor;
+  }
+}
+
+/// "cause subject" of all primary findings that keep the gate shut, sorted.
+inline std::vector<std::string> blamed(const GateResult& result) {
+  std::vector<std::string> out;
+  const auto add = [&](const Finding& finding) {
+    if (finding.primary && !opens_gate(finding.verdict)) out.push_back(finding.cause + " " + to_string(finding.subject));
+  };
+  for (const NodeResult& node : result.nodes)
+    for (const Finding& finding : node.findings) add(finding);
+  for (const Finding& finding : result.findings) add(finding);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+inline std::vector<std::string> verdicts(const GateResult& result) {
+  std::vector<std::string> out;
+  for (const NodeResult& node : result.nodes) out.push_back(to_string(node.verdict));
+  return out;
 }
 
 /// Everything a result says about why it is shut, for searching.
