@@ -3,11 +3,15 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "bootstrap/agent/protocol.hpp"
@@ -43,6 +47,52 @@ TEST(Agent, ItNeedsNoLibraryAndIsSmall) {
     EXPECT_NE(segment.p_type, static_cast<Elf64_Word>(PT_INTERP));
     EXPECT_NE(segment.p_type, static_cast<Elf64_Word>(PT_DYNAMIC));
   }
+}
+
+/// Runs the agent where the kernel has no system call newer than Linux 4.18. Output and exit code, or -1.
+std::pair<int, std::string> agent_on_an_old_kernel(const std::string& input) {
+  // rseq, of 4.18, was the last number before all architectures went on together at 424 in 5.1
+  constexpr unsigned first_of_5_1 = 424, nothing_there = SECCOMP_RET_ERRNO | ENOSYS;
+  sock_filter lines[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first_of_5_1, 0, 1),
+                         BPF_STMT(BPF_RET | BPF_K, nothing_there), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog filter{.len = std::size(lines), .filter = lines};
+  int in[2], out[2];
+  if (::pipe(in) != 0 || ::pipe(out) != 0) return {-1, "no pipe"};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(in[0], 0);
+    ::dup2(out[1], 1);
+    for (const int fd : {in[0], in[1], out[0], out[1]}) ::close(fd);
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+      ::_exit(126);
+    ::execl(AGENT, AGENT, static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  ::close(in[0]);
+  ::close(out[1]);
+  EXPECT_EQ(::write(in[1], input.data(), input.size()), static_cast<ssize_t>(input.size()));
+  ::close(in[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(out[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(n));
+  ::close(out[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
+}
+
+TEST(Agent, ItNeedsNoSystemCallNewerThanLinux418) {
+  const AgentRequest plan{.nonce = "00", .op = AgentOp::plan, .desired = to_json_value(Desired{})};
+  const auto [code, text] = agent_on_an_old_kernel(frame_request(plan));
+  if (code == 126) GTEST_SKIP() << "this kernel has no seccomp filter";
+  ASSERT_EQ(code, 0);
+  const auto value = extract_answer(text, "00");
+  ASSERT_TRUE(value) << value.error().what;
+  const auto answer = answer_from_json(*value);
+  EXPECT_EQ(answer->error, "");
+  ASSERT_TRUE(answer->facts);
+  EXPECT_THAT(answer->facts->unread, testing::IsEmpty());
 }
 
 TEST(Agent, ItTellsTheFactsOfThisMachine) {

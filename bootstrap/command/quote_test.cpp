@@ -9,8 +9,8 @@
 namespace fabricgate::bootstrap {
 namespace {
 
-/// What /bin/sh makes of the words: each argument behind printf, NUL between them.
-std::string through_shell(const std::vector<std::string>& arguments) {
+/// What a shell makes of the words: each argument behind printf, NUL between them.
+std::string through_shell(const std::vector<std::string>& arguments, const std::string& shell = "sh") {
   std::vector<std::string> words{"printf", "%s\\0"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   const auto line = quote_command(words);
@@ -21,7 +21,7 @@ std::string through_shell(const std::vector<std::string>& arguments) {
   if (child == 0) {
     ::dup2(ends[1], 1);
     ::close(ends[0]);
-    ::execl("/bin/sh", "sh", "-c", line->c_str(), static_cast<char*>(nullptr));
+    ::execl(("/bin/" + shell).c_str(), shell.c_str(), "-c", line->c_str(), static_cast<char*>(nullptr));
     ::_exit(127);
   }
   ::close(ends[1]);
@@ -39,11 +39,18 @@ std::string joined(const std::vector<std::string>& arguments) {
   return all;
 }
 
-TEST(Quote, ShellGivesBackWhatIsHardToQuote) {
+TEST(Quote, EveryShellOfThisMachineGivesBackWhatIsHardToQuote) {
   const std::vector<std::string> hard{"",      "plain",    "a b",   "it's",     "''",          "$(reboot)", "`id`",
                                       "\\",    "a\nb",     "\n",    "*",        "~root",       "A=b",       "-n",
                                       "\"x\"", "!history", ";&|<>", "\xff\xfe", "#no comment", "{a,b}"};
   EXPECT_EQ(through_shell(hard), joined(hard));
+  int tried = 0;
+  for (const char* shell : {"bash", "dash", "zsh", "ksh", "mksh"}) {
+    if (::access((std::string("/bin/") + shell).c_str(), X_OK) != 0) continue;
+    EXPECT_EQ(through_shell(hard, shell), joined(hard)) << shell;
+    ++tried;
+  }
+  EXPECT_GE(tried, 1);
 }
 
 TEST(Quote, ShellGivesBackRandomBytes) {
