@@ -1,5 +1,5 @@
-// AllReduce over all nodes that are still in. When it is slow although the pairs were good it is measured twice more; when it is
-// slow again, halves are measured to find the group that holds it back.
+// AllReduce over all nodes that are still in. When it is slow although the pairs were good it is measured twice more;
+// when it is slow again, halves are measured to find the group that holds it back.
 #include <algorithm>
 #include <cmath>
 
@@ -7,12 +7,11 @@
 #include "fabric/collective/order.hpp"
 #include "inventory/desired/desired.hpp"
 #include "launch/accept/coordinator.hpp"
+#include "launch/accept/slow_group.hpp"
 #include "results/clock.hpp"
 
 namespace fabricgate::launch {
 namespace {
-
-using Hosts = std::vector<std::string>;
 
 /// Rails every one of the hosts has, in the order of the first.
 std::vector<fabric::CollectiveRail> shared_rails(const Inventory& inventory, const Hosts& hosts) {
@@ -25,7 +24,8 @@ std::vector<fabric::CollectiveRail> shared_rails(const Inventory& inventory, con
       for (const DesiredRail& other : want.rails)
         if (other.name == rail.name) {
           shared.netdevs.push_back(other.netdev);
-          shared.weight = shared.netdevs.size() == 1 ? other.rate_bits_per_s : std::min(shared.weight, other.rate_bits_per_s);
+          shared.weight =
+              shared.netdevs.size() == 1 ? other.rate_bits_per_s : std::min(shared.weight, other.rate_bits_per_s);
         }
     if (shared.netdevs.size() == hosts.size()) out.push_back(std::move(shared));
   }
@@ -57,7 +57,7 @@ class CollectiveTier {
     c_.show({.tier = "collective", .done = 0, .total = 1});
     const bool slow = measure(all) == Verdict::fail && !good_twice(all);
     c_.show({.tier = "collective", .done = 1, .total = 1});
-    if (slow) bisect(all);
+    if (slow) slow_group(all, [this](const Hosts& group) { return !c_.over() && measure(group) == Verdict::fail; });
   }
 
  private:
@@ -84,18 +84,6 @@ class CollectiveTier {
     for (int i = 0; i < 2; ++i)
       if (c_.over() || !opens_gate(measure(hosts))) return false;
     return true;
-  }
-
-  /// Follows the half that is slow; when both halves are good the fault is between them, and there it ends.
-  void bisect(Hosts group) {
-    while (group.size() >= 4 && !c_.over()) {
-      const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
-      Hosts slow;
-      for (const Hosts& half : {Hosts(group.begin(), middle), Hosts(middle, group.end())})
-        if (measure(half) == Verdict::fail && slow.empty()) slow = half;
-      if (slow.empty()) return;
-      group = slow;
-    }
   }
 
   Coordinator& c_;
