@@ -29,7 +29,7 @@ class Cluster:
     def __init__(self, lab, program):
         self.lab, self.program = lab, program
         self.inventory = (lab.folder / "inventory.yaml").read_text()
-        self.problems, self.log = [], []
+        self.problems, self.log, self.said = [], [], ""
         image = lab.folder / "image"
         for source, target in ((program, PROGRAM), (program.parent / "fabricgate-rank", f"{LIBEXEC}/fabricgate-rank"),
                                (program.parent.parent / "bootstrap/agent/fabricgate-agent", f"{LIBEXEC}/fabricgate-agent")):
@@ -44,9 +44,9 @@ class Cluster:
         return subprocess.run([LAB / "run", node, *command], env=self.lab.environment, check=True, capture_output=True,
                               **options).stdout
 
-    def declare(self, text):
-        """Rank 0's node alone gets the inventory: the others have it from rank 0."""
-        self.on(self.lab.nodes[0], "sh", "-c", f"mkdir -p /etc/fabricgate && cat >{INVENTORY}", input=text.encode())
+    def declare(self, text, node=0):
+        """One node alone gets the inventory, the others have it from there."""
+        self.on(self.lab.nodes[node], "sh", "-c", f"mkdir -p /etc/fabricgate && cat >{INVENTORY}", input=text.encode())
 
     def mpirun(self, *words, nodes=None, during=None):
         """Exit code of `mpirun … fabricgate WORDS`. `during` is called once with each line that rank 0 logs."""
@@ -57,14 +57,19 @@ class Cluster:
         hosts.write_text("\n".join(lines) + "\n")
         command = ["mpirun", "--allow-run-as-root", "--hostfile", hosts, "-N", "1", "--mca", "plm_rsh_args",
                    f"-F {self.lab.folder}/ssh_config", PROGRAM, *words, "--runs", RUNS]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+        output = self.lab.folder / "stdout"
+        with output.open("w") as out:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace")
         self.log = []
         for line in process.stderr:
             self.log.append(line)
             print(line, end="", file=sys.stderr)
             if during:
                 during(line)
-        return process.wait(timeout=60)
+        code = process.wait(timeout=60)
+        self.said = output.read_text()
+        print(self.said, end="")
+        return code
 
     def summary(self):
         return json.loads(self.on(self.lab.nodes[0], "cat", f"{RUNS}/latest/summary.json"))
@@ -91,7 +96,10 @@ def ready(c):
     staged = [r for r in map(json.loads, records) if r["check"] == "stage.node"]
     c.check("a stage record of every node says what was done", sorted(r["hosts"][0] for r in staged) == sorted(c.lab.nodes)
             and all(r["sample"]["state"] == "ready" and r["sample"]["changed"] for r in staged))
+    c.on(c.lab.nodes[0], "rm", INVENTORY)
+    c.declare(c.inventory, node=1)  # not where rank 0 is
     c.expect("accept", {0}, "-", "accept", INVENTORY)
+    c.check("accept names its run folder with the node", f"run folder {c.lab.nodes[0]}:{RUNS}/" in c.said.splitlines()[-1])
 
 
 def kubernetes(c):
@@ -110,6 +118,11 @@ def rail_half(c):
 def agent_missing(c):
     c.on(c.lab.nodes[1], "rm", f"{LIBEXEC}/fabricgate-agent")
     c.expect("gate", {2}, "stage.agent_failed host={1}", "gate", INVENTORY)
+
+
+def agent_differs(c):
+    c.on(c.lab.nodes[1], "sh", "-c", f"echo >> {LIBEXEC}/fabricgate-agent")
+    c.expect("gate", {1}, "launch.program_differs host={1}", "gate", INVENTORY)
 
 
 def rank_absent(c):
@@ -172,7 +185,8 @@ def stage(c):
 
 
 CASES = {"ready": (ready, "3 --seed 311"), "kubernetes": (kubernetes, "2 --seed 312 --staged"), "rail_half": (rail_half, "3 --seed 313"),
-         "agent_missing": (agent_missing, "3 --seed 314"), "rank_absent": (rank_absent, "3 --seed 315"),
+         "agent_missing": (agent_missing, "3 --seed 314"), "agent_differs": (agent_differs, "3 --seed 320"),
+         "rank_absent": (rank_absent, "3 --seed 315"),
          "rank_stopped": (rank_stopped, "3 --seed 316"), "rank_killed": (rank_killed, "3 --seed 319"), "busy": (busy, "3 --seed 317"), "stage": (stage, "3 --seed 318")}
 
 

@@ -124,13 +124,27 @@ def run_gate(arguments, lab, breaks):
             lab.call("break", *words)
     began = time.monotonic()
     runs = lab.folder / "runs"
-    done = subprocess.run([arguments.program, "gate", str(lab.folder / "inventory.yaml"), "--runs", str(runs)], timeout=420)
-    print(f"gate: exit {done.returncode} after {time.monotonic() - began:.1f} s")
+    process = subprocess.Popen([arguments.program, "--log", "debug", "gate", str(lab.folder / "inventory.yaml"), "--runs", str(runs)],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = b""
+    for line in process.stdout:
+        said += line
+        print(line.decode(errors="replace"), end="", flush=True)
+    code = process.wait(timeout=420)
+    print(f"gate: exit {code} after {time.monotonic() - began:.1f} s")
     for process in beside:
         if process.wait(timeout=90) != 0:
             show_launcher(lab)
             raise SystemExit("the fault that was to hit during the run did not find its process")
-    return done.returncode, json.loads((runs / "latest" / "summary.json").read_text())
+    return code, json.loads((runs / "latest" / "summary.json").read_text()), told_secrets(lab, runs, said)
+
+
+def told_secrets(lab, runs, said):
+    """Where a line of the private key can be read: in what was said, or in the run folder."""
+    lines = [line for line in (lab.folder / "id_ed25519").read_bytes().splitlines() if b"-----" not in line]
+    files = [path for path in runs.rglob("*") if path.is_file() and not path.is_symlink()]
+    texts = [("standard output or error", said)] + [(str(path), path.read_bytes()) for path in files]
+    return [f"a line of the private key is in {name}" for name, text in texts if any(line in text for line in lines)]
 
 
 def show_launcher(lab):
@@ -194,8 +208,8 @@ def main():
         if arguments.interrupt:
             problems = check_interrupts(arguments, lab)
         else:
-            code, summary = run_gate(arguments, lab, row["break"])
-            problems = compare(lab, row, code, summary)
+            code, summary, problems = run_gate(arguments, lab, row["break"])
+            problems += compare(lab, row, code, summary)
         if problems:
             show_launcher(lab)
     for problem in problems:

@@ -15,6 +15,12 @@ check "a node sees only its own processes" on "$A" "test \$(ps ax | wc -l) -lt 1
 check 'settings of the machine are read-only on a node' not on "$A" 'sysctl -w vm.swappiness=60'
 check 'settings of the network are not' on "$A" 'sysctl -w net.ipv4.ip_local_port_range="32768 60999"'
 
+sources() {  # comments may have examples
+  find "$HERE"/../../{results,inventory,fabric,bootstrap,suites,launch} -name '*.[ch]pp' ! -name '*_test.cpp' -exec sed 's://.*::' {} + | grep -wF "$@"
+}
+check 'sources are searched' sources -c -e fabricgate
+check 'no source of the product knows a node of this lab' not sources $(printf -- '-e %s ' "${NAMES[@]}" FABRICGATE_LAB)
+
 for names in "${NAMES[*]}" "${ADDRESSES[*]}"; do
   printf '%s slots=1\n' $names >"$work/hostfile"
   check "mpirun on $names" is "$(timeout 60 mpirun --allow-run-as-root -hostfile "$work/hostfile" -N 1 \
