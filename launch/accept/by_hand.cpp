@@ -27,17 +27,6 @@ std::optional<Cidr> management_of(const std::string& inventory_text) {
   return loaded.inventory ? std::optional<Cidr>(loaded.inventory->management) : std::nullopt;
 }
 
-/// Limits and suite as rank 0 has them.
-Status read_demands(const ByHand& options, Job& job) {
-  for (const auto& [path, text] : {std::pair{&options.limits, &job.limits_text}, {&options.suite, &job.suite_text}}) {
-    if (path->empty()) continue;
-    auto read = read_file(*path);
-    if (!read) return read.error();
-    *text = std::move(*read);
-  }
-  return {};
-}
-
 Job job_of(const ByHand& options, const Inventory& inventory) {
   Job job = job_by_hand(inventory, options.accept);
   job.headless = true;
@@ -54,7 +43,7 @@ Result<std::string> job_text_of(const ByHand& options, const std::string& invent
   for (const InventoryProblem& problem : loaded.problems) log::error(to_string(problem));
   if (!loaded.inventory) return std::string();
   Job job = job_of(options, *loaded.inventory);
-  if (auto read = read_demands(options, job); !read) return read.error();
+  if (auto read = read_demands({options.limits, options.suite}, job); !read) return read.error();
   return to_text(job);
 }
 

@@ -9,6 +9,7 @@
 #include "launch/accept/pair_plan.hpp"
 #include "launch/build_id.hpp"
 #include "results/clock.hpp"
+#include "results/file.hpp"
 #include "suites/check.hpp"
 
 namespace fabricgate::launch {
@@ -21,6 +22,17 @@ std::string new_run_id() {
   if (getrandom(&salt, sizeof salt, 0) != static_cast<ssize_t>(sizeof salt)) salt = static_cast<unsigned>(now);
   return fmt::format("{:04}{:02}{:02}-{:02}{:02}{:02}-{:06x}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
                      parts.tm_min, parts.tm_sec, salt & 0xffffffU);
+}
+
+Status read_demands(const DemandFiles& files, Job& job) {
+  for (const auto& [path, text] : {std::pair{&files.limits, &job.limits_text}, {&files.suite, &job.suite_text}}) {
+    if (path->empty()) continue;
+    auto read = read_file(*path);
+    if (!read) return read.error();
+    if (read->empty()) return Error{ErrorKind::parse, *path + ": the file is empty", 0};
+    *text = std::move(*read);
+  }
+  return {};
 }
 
 Result<Setup> make_setup(Job job, const DemandFiles& files) {

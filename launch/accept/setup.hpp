@@ -28,6 +28,9 @@ struct DemandFiles {
   std::string limits, suite;
 };
 
+/// Puts the texts of these files into `job`. An empty file is an error: an empty text stands for the built-in demands.
+Status read_demands(const DemandFiles& files, Job& job);
+
 /// Reads the texts inside `job`. Errors: parse, with the place.
 Result<Setup> make_setup(Job job, const DemandFiles& files = {});
 

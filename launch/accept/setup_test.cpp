@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
+
+#include "results/file.hpp"
 #include "suites/gate/good_run.hpp"
 
 namespace fabricgate::launch {
@@ -69,6 +73,23 @@ TEST(Setup, TextsThatDoNotParseNameThemselvesAndThePlace) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().kind, ErrorKind::parse);
   EXPECT_THAT(made.error().what, HasSubstr("inventory:2:1: unknown key 'bogus'"));
+}
+
+TEST(Setup, AnEmptyFileOfDemandsIsAnErrorAndNotTheBuiltInText) {
+  const std::string path = testing::TempDir() + "demands_" + std::to_string(::getpid());
+  for (const DemandFiles& files :
+       {DemandFiles{.limits = path, .suite = {}}, DemandFiles{.limits = {}, .suite = path}}) {
+    Job job;
+    ASSERT_TRUE(write_file_atomic(path, ""));
+    const Status read = read_demands(files, job);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().what, path + ": the file is empty");
+    ASSERT_TRUE(write_file_atomic(path, "text"));
+    EXPECT_TRUE(read_demands(files, job));
+    EXPECT_EQ(job.limits_text + job.suite_text, "text");
+  }
+  EXPECT_FALSE(read_demands({.limits = path + "-none", .suite = {}}, *std::make_unique<Job>()));
+  std::remove(path.c_str());
 }
 
 TEST(Setup, AJobByHandHasEveryNodeInOrderAndTheInventoryItWasMadeOf) {

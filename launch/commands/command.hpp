@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "results/result.hpp"
+#include "results/verdict.hpp"
+
 namespace fabricgate::launch {
 
 struct Command {
@@ -21,6 +24,9 @@ int run_accept(const std::vector<std::string>& arguments);
 int run_gate(const std::vector<std::string>& arguments);
 int run_judge(const std::vector<std::string>& arguments);
 int run_causes(const std::vector<std::string>& arguments);
+
+/// The error on standard error as it is, file:line:column first, so that editors find the place; the code back.
+int fail(const Error& error, int code = static_cast<int>(ExitCode::usage));
 
 /// What every main does: interrupts, log level, exceptions → 70, unknown command → 64.
 int run_program(const char* program, std::span<const Command> commands, int argc, char** argv);

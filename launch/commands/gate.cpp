@@ -9,24 +9,10 @@
 #include "launch/gate/pipeline.hpp"
 #include "launch/mpi/environment.hpp"
 #include "launch/programs.hpp"
-#include "results/file.hpp"
 #include "results/log.hpp"
 
 namespace fabricgate::launch {
 namespace {
-
-int fail(const Error& error) {
-  log::error(error.what);
-  return static_cast<int>(ExitCode::usage);
-}
-
-Status read_into(const std::string& path, std::string& text) {
-  if (path.empty()) return {};
-  auto read = read_file(path);
-  if (!read) return read.error();
-  text = std::move(*read);
-  return {};
-}
 
 Result<Setup> setup_of(const ByHand& options, const Inventory& inventory) {
   Job job = job_by_hand(inventory, options.accept);
@@ -36,9 +22,9 @@ Result<Setup> setup_of(const ByHand& options, const Inventory& inventory) {
   auto build = build_id_of(*rank);
   if (!build) return build.error();
   job.identity.build = *build;
-  if (auto read = read_into(options.limits, job.limits_text); !read) return read.error();
-  if (auto read = read_into(options.suite, job.suite_text); !read) return read.error();
-  return make_setup(std::move(job), {options.limits, options.suite});
+  const DemandFiles files{options.limits, options.suite};
+  if (auto read = read_demands(files, job); !read) return read.error();
+  return make_setup(std::move(job), files);
 }
 
 }  // namespace

@@ -33,12 +33,6 @@ struct Options {
   bool add = false;
 };
 
-/// Problems as they are, file:line:column first, so that editors find the place.
-int fail(const Error& error, int code = usage) {
-  fmt::print(stderr, "{}\n", error.what);
-  return code;
-}
-
 /// `made`: what a person goes on to edit, so that no file is replaced by it.
 int put(const std::string& text, const std::string& path, const std::string& input, bool made) {
   if (path.empty()) {

@@ -22,25 +22,14 @@ struct Options {
   bool write = false;
 };
 
-int fail(const Error& error) {
-  fmt::print(stderr, "{}\n", error.what);
-  return usage;
-}
-
 /// The setup of the run with the texts given in place of the run's.
 Result<Setup> setup_of(const Options& options) {
   auto setup = RunFolder::load(options.folder);
   if (!setup) return setup.error();
-  for (const auto& [path, text] :
-       {std::pair{&options.limits, &setup->job.limits_text}, {&options.suite, &setup->job.suite_text}}) {
-    if (path->empty()) continue;
-    auto read = read_file(*path);
-    if (!read) return read.error();
-    if (read->empty()) return Error{ErrorKind::parse, *path + ": the file is empty", 0};
-    *text = std::move(*read);
-  }
   if (options.limits.empty() && options.suite.empty()) return setup;
-  return make_setup(std::move(setup->job), {options.limits, options.suite});
+  const DemandFiles files{options.limits, options.suite};
+  if (auto read = read_demands(files, setup->job); !read) return read.error();
+  return make_setup(std::move(setup->job), files);
 }
 
 Result<suites::Suite> suite_of(const Setup& setup, const std::vector<std::string>& names) {

@@ -83,6 +83,11 @@ int run_checked(const char* program, std::span<const Command> commands, std::vec
 
 }  // namespace
 
+int fail(const Error& error, int code) {
+  fmt::print(stderr, "{}\n", error.what);
+  return code;
+}
+
 int run_program(const char* program, std::span<const Command> commands, int argc, char** argv) {
   catch_interrupts();
   log::set_level(log::Level::info);

@@ -31,11 +31,6 @@ struct Options {
   bool allow_busy = false, dry_run = false;
 };
 
-int fail(const Error& error, int code) {
-  fmt::print(stderr, "{}\n", error.what);
-  return code;
-}
-
 /// Enough for every node after another in its window, each at its own limit.
 double deadline_s(const Inventory& inventory, std::size_t nodes, double node_timeout_s) {
   const auto window = static_cast<std::size_t>(std::max(1, inventory.ssh.window));
