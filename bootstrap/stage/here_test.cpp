@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "bootstrap/stage/stage_testing.hpp"
 #include "inventory/host/fake_host.hpp"
 #include "inventory/host/real_host.hpp"
 #include "results/file.hpp"
@@ -15,25 +16,14 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-/// The inventory demands nothing and one step is chosen, so that nothing outside the temporary folder can change.
 class StageHere : public testing::Test {
  protected:
   void SetUp() override {
     folder = testing::TempDir() + "stage_here_" + std::to_string(::getpid());
-    NodeClass plain;
-    plain.name = "plain";
-    plain.manage = {false, false, false, false, false};
-    inventory.nodes.push_back({.name = "alpha", .spec = std::make_shared<NodeClass>(plain), .address = "127.0.0.1"});
-    inventory.launcher.install_dir = folder + "/opt";
-    inventory.launcher.spool_dir = folder + "/spool";
-    inventory.management = {0x7f000000, 8};
-    options.agent_path = AGENT;
-    options.rank_path = folder + "/rank";
-    options.run = "test";
-    options.run_folder = folder + "/run";
-    options.only_steps = {"modules"};
+    inventory.nodes.push_back({.name = "alpha", .spec = nullptr, .address = "127.0.0.1"});
     fs::create_directories(folder);
-    ASSERT_TRUE(write_file_atomic(options.rank_path, "rank program 1", 0755));
+    options.agent_path = AGENT;
+    ASSERT_TRUE(stage_within(folder, inventory, options));
   }
   void TearDown() override { fs::remove_all(folder); }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "bootstrap/ssh/sshd_fixture.hpp"
+#include "bootstrap/stage/stage_testing.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
@@ -11,26 +12,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-/// The real agent over a real sshd, on this machine: the inventory demands nothing and one step is chosen, so that
-/// nothing outside the temporary install folder can change.
+/// Over a real sshd.
 class Stage : public SshdTest {
  protected:
   void SetUp() override {
     SshdTest::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    NodeClass plain;
-    plain.name = "plain";
-    plain.manage = {false, false, false, false, false};
-    inventory.nodes[0].spec = std::make_shared<NodeClass>(plain);
-    inventory.launcher.install_dir = folder + "/opt";
-    inventory.launcher.spool_dir = folder + "/spool";
-    inventory.management = {0x7f000000, 8};
     options.agent_path = AGENT;
-    options.rank_path = folder + "/rank";
-    options.run = "test";
-    options.run_folder = folder + "/run";
-    options.only_steps = {"modules"};
-    ASSERT_TRUE(write_file_atomic(options.rank_path, "rank program 1", 0755));
+    ASSERT_TRUE(stage_within(folder, inventory, options));
   }
 
   StageReport finish(Result<StageReport> report) {
