@@ -31,6 +31,7 @@ Result<Job> from_json(const json& in) {
   job.options = {.budget_s = in.at("budget_s").get<double>(),
                  .allow_busy = in.at("allow_busy").get<bool>(),
                  .seed = in.at("seed").get<std::uint64_t>()};
+  job.head = in.at("head").get<std::string>();
   job.headless = in.at("headless").get<bool>();
   job.deadline_s = in.at("deadline_s").get<double>();
   return job;
@@ -56,6 +57,7 @@ std::string to_text(const Job& job) {
                  {"budget_s", job.options.budget_s},
                  {"allow_busy", job.options.allow_busy},
                  {"seed", job.options.seed},
+                 {"head", job.head},
                  {"headless", job.headless},
                  {"deadline_s", job.deadline_s}};
   return out.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -26,9 +26,14 @@ struct Job {
   std::vector<std::string> hosts;     ///< in rank order; who is expected to arrive
   std::vector<std::string> finished;  ///< subject keys that need not be measured again
   AcceptOptions options;
+  std::string head;            ///< host name of the machine that leads the run
   bool headless = false;       ///< no head stages, asks the busy hook or starts the job again: rank 0 does what can be done
   double deadline_s = 0;       ///< for the whole job, from its start on the node
 };
+
+/// How long a node stays a run's after its last process there (claim.hpp): from the end of a job until the next one is on all
+/// nodes, each part at its limit: spools fetched, launcher daemons tried, job file sent twice, mpirun started and watched.
+inline constexpr double between_jobs_s = 600;
 
 std::string to_text(const Job& job);
 Result<Job> job_from_text(const std::string& text);

@@ -13,6 +13,7 @@ Job sample() {
           .hosts = {"n1", "n2"},
           .finished = {"pair.rail n1,n2 rail0"},
           .options = {.budget_s = 60, .allow_busy = true, .seed = 7},
+          .head = "h1",
           .deadline_s = 90};
 }
 
@@ -26,6 +27,7 @@ TEST(Job, SurvivesItsText) {
   EXPECT_EQ(read->finished, job.finished);
   EXPECT_EQ(read->options, job.options);
   EXPECT_EQ(read->inventory_text, job.inventory_text);
+  EXPECT_EQ(read->head, job.head);
 }
 
 TEST(Job, TruncatedOrForeignTextIsAnErrorNotACrash) {

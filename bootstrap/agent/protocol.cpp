@@ -68,6 +68,12 @@ Result<AgentRequest> read_request(const json& in) {
     return parse_error("desired: an object is needed for " + std::string(to_string(out.op)));
   out.facts_request = facts_request_from(in.value("facts_request", json::object()));
   out.run = in.value("run", "");
+  if (in.contains("occupant")) {
+    auto occupant = occupant_from_json(in["occupant"]);
+    if (!occupant) return occupant.error();
+    out.occupant = std::move(*occupant);
+  }
+  out.ended_run = in.value("ended_run", "");
   out.journal = in.value("journal", "");
   out.only_steps = in.value("only_steps", std::vector<std::string>{});
   out.allow_busy = in.value("allow_busy", false);
@@ -112,6 +118,11 @@ Result<AgentAnswer> read_answer(const json& in) {
     if (!facts) return facts.error();
     out.facts = *facts;
   }
+  if (in.contains("in_use") && !in["in_use"].is_null()) {
+    auto holder = holder_from_json(in["in_use"]);
+    if (!holder) return holder.error();
+    out.in_use = std::move(*holder);
+  }
   for (const json& value : in.at("steps")) {
     auto step = step_from_json(value);
     if (!step) return step.error();
@@ -140,6 +151,8 @@ json to_json_value(const AgentRequest& r) {
             {"free_space_paths", r.facts_request.free_space_paths},
             {"version_prefixes", r.facts_request.version_prefixes}}},
           {"run", r.run},
+          {"occupant", fabricgate::to_json_value(r.occupant)},
+          {"ended_run", r.ended_run},
           {"journal", r.journal},
           {"only_steps", r.only_steps},
           {"allow_busy", r.allow_busy},
@@ -163,6 +176,7 @@ json to_json_value(const AgentAnswer& answer) {
   return {{"schema", protocol_schema},
           {"facts", answer.facts ? fabricgate::to_json_value(*answer.facts) : json()},
           {"steps", steps},
+          {"in_use", answer.in_use ? fabricgate::to_json_value(*answer.in_use) : json()},
           {"error", answer.error}};
 }
 

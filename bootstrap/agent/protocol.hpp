@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "inventory/host/claim.hpp"
 #include "inventory/observe/facts.hpp"
 #include "results/finding.hpp"
 #include "results/result.hpp"
@@ -29,6 +30,8 @@ struct AgentRequest {
   nlohmann::json desired;               ///< to_json_value(Desired); null allowed for facts
   FactsRequest facts_request;           ///< facts are part of every answer
   std::string run;                      ///< id of the run, for the journal
+  Occupant occupant;                    ///< apply takes the node for it
+  std::string ended_run;                ///< known to have ended: its lease of the node does not count
   std::string journal;                  ///< path on the node, may be empty: no journal
   std::vector<std::string> only_steps;  ///< ids; empty: all
   bool allow_busy = false;              ///< apply although the node is in use
@@ -51,6 +54,7 @@ struct StepReport {
 struct AgentAnswer {
   std::optional<Facts> facts;
   std::vector<StepReport> steps;  ///< empty for facts
+  std::optional<Holder> in_use;   ///< another run has the node: nothing was done
   std::string error;              ///< set when the request as a whole could not be served
 };
 

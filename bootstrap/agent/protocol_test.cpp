@@ -35,6 +35,15 @@ TEST(AgentProtocol, AnAnswerSurvivesBannersAroundIt) {
   EXPECT_EQ(read->steps[0].error, "no space");
 }
 
+TEST(AgentProtocol, ANodeOfAnotherRunSurvivesTheAnswer) {
+  AgentAnswer refused;
+  refused.in_use = Holder{{"r2", "h2", "mark", 7, 600}, true, 9};
+  const auto read = answer_from_json(to_json_value(refused));
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(read->in_use, refused.in_use);
+  EXPECT_FALSE(answer_from_json(to_json_value(answer()))->in_use);
+}
+
 TEST(AgentProtocol, AnAnswerCutOffAnywhereIsAnError) {
   const std::string text = frame_answer(answer(), "00ff");
   for (std::size_t length = 0; length + 1 < text.size(); ++length)

@@ -106,6 +106,14 @@ Status check_steps(const std::vector<std::string>& names) {
   return {};
 }
 
+/// A request that cannot do anything, with the reason as a step that `desired`'s node failed in.
+void refuse(AgentAnswer& answer, const char* doing, const Error& error, const Desired& desired) {
+  answer.error = error.what;
+  StepReport report{.id = doing};
+  fail(report, error, desired);
+  answer.steps.push_back(report);
+}
+
 bool chosen(const AgentRequest& request, const Step& step) {
   const auto& names = request.only_steps;
   return names.empty() || std::find(names.begin(), names.end(), step.id) != names.end();
@@ -121,17 +129,19 @@ AgentAnswer serve(const AgentRequest& request, Host& host, const std::function<b
   auto desired = desired_from_json(request.desired);
   if (!desired) return answer.error = desired.error().what, answer;
   if (auto status = check_steps(request.only_steps); !status) return answer.error = status.error().what, answer;
+  Claimed claimed;  // until the last step is done
+  if (request.op == AgentOp::apply && !desired->spool_dir.empty()) {
+    auto taken = claim_node(desired->spool_dir, request.occupant, request.ended_run);
+    if (!taken) return refuse(answer, "claim", taken.error(), *desired), answer;
+    claimed = std::move(*taken);
+    if (claimed.other) return answer.in_use = claimed.other, answer;
+  }
   Runner runner{request,  *desired, host,
                 deadline, {},       Journal(request.op == AgentOp::apply ? request.journal : "", request.run),
                 stop};
   if (!request.allow_busy) runner.busy = busy_reasons(*desired, *answer.facts);
-  if (auto status = runner.journal.open(host); !status) {
-    answer.error = status.error().what;
-    StepReport report{.id = "journal"};
-    fail(report, status.error(), *desired);
-    answer.steps.push_back(report);
-    return answer;
-  }
+  if (auto status = runner.journal.open(host); !status)
+    return refuse(answer, "journal", status.error(), *desired), answer;
   for (const Step& step : steps()) {
     if (!chosen(request, step)) continue;
     if (stop && stop()) {

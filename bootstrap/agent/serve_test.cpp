@@ -36,6 +36,7 @@ class ServeTest : public testing::Test {
                   .op = op,
                   .desired = to_json_value(desired),
                   .run = "r1",
+                  .occupant = {"r1", "h1", "", 0, 600},
                   .journal = folder + "/a/journal.jsonl",
                   .only_steps = {"sysctl"},
                   .allow_busy = allow_busy,
@@ -130,6 +131,26 @@ TEST_F(ServeTest, ABusyNodeIsNotChangedUnlessAllowed) {
   EXPECT_EQ(host.files.at("/proc/sys/net/core/rmem_max"), "1\n");
   allow_busy = true;
   EXPECT_EQ(ask(AgentOp::apply).steps.at(0).state, StepState::applied);
+}
+
+TEST_F(ServeTest, ANodeOfAnotherRunIsNotChangedWhateverIsAllowed) {
+  desired.spool_dir = folder + "/spool";
+  allow_busy = true;
+  const auto other = claim_node(desired.spool_dir, {"r2", "h2", "", 0, 0});
+  ASSERT_TRUE(other && other->claim);
+  const AgentAnswer answer = ask(AgentOp::apply);
+  ASSERT_TRUE(answer.in_use);
+  EXPECT_EQ(answer.in_use->occupant.run, "r2");
+  EXPECT_THAT(answer.steps, IsEmpty());
+  EXPECT_EQ(host.files.at("/proc/sys/net/core/rmem_max"), "1\n");
+  EXPECT_FALSE(std::filesystem::exists(folder + "/a")) << "no journal either";
+  EXPECT_EQ(ask(AgentOp::plan).steps.at(0).state, StepState::planned) << "a plan changes nothing";
+}
+
+TEST_F(ServeTest, AfterAnApplyTheNodeStaysTheRunsForItsLease) {
+  desired.spool_dir = folder + "/spool";
+  ASSERT_EQ(ask(AgentOp::apply).steps.at(0).state, StepState::applied);
+  EXPECT_TRUE(claim_node(desired.spool_dir, {"r2", "h2", "", 0, 0})->other);
 }
 
 TEST_F(ServeTest, ABusyNodeWithNothingToDoIsUnchanged) {

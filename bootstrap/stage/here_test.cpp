@@ -1,12 +1,14 @@
 #include "bootstrap/stage/here.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 
 #include "bootstrap/stage/stage_testing.hpp"
 #include "inventory/host/fake_host.hpp"
+#include "inventory/host/process.hpp"
 #include "inventory/host/real_host.hpp"
 #include "results/file.hpp"
 
@@ -39,6 +41,15 @@ class StageHere : public testing::Test {
       if (words.size() < 4 || words[3] != "look") return CommandResult{1, "", "not expected"};
       return CommandResult{
           0, "\n" + words.back() + " look none no 1.0\n" + frame_answer({.facts = facts}, words.back()), ""};
+    };
+  }
+
+  /// A machine that another run has.
+  static void refuse_with(FakeHost& host, const Holder& holder) {
+    host.on_run = [holder](const std::vector<std::string>& words) -> std::optional<CommandResult> {
+      if (words.size() < 4 || words[3] != "look") return CommandResult{1, "", "not expected"};
+      return CommandResult{
+          0, "\n" + words.back() + " look none no 1.0\n" + frame_answer({.in_use = holder}, words.back()), ""};
     };
   }
 
@@ -96,6 +107,34 @@ TEST_F(StageHere, ANodeInUseIsRefusedAndNothingIsDeployed) {
   ASSERT_FALSE(node.findings.empty());
   EXPECT_EQ(node.findings[0].cause, "stage.node_busy");
   EXPECT_EQ(host.accesses.size(), 1u) << "nothing is run after the look";
+}
+
+TEST_F(StageHere, ANodeOfAnotherRunIsNamedWithItsHeadAndNothingIsDeployedWhateverIsAllowed) {
+  FakeHost host;
+  options.allow_busy = true;
+  refuse_with(host, {{"r2", "head2", "", 1785406500, 600}, false, 1785407100});
+  const NodeReport node = stage(host);
+  EXPECT_EQ(node.state, NodeState::blocked);
+  ASSERT_EQ(node.findings.size(), 1u);
+  EXPECT_EQ(node.findings[0].cause, "stage.node_busy");
+  EXPECT_EQ(node.findings[0].found,
+            "fabricgate run r2, led from head2 since 2026-07-30 10:15:00 UTC, has it between two of its jobs; free at "
+            "2026-07-30 10:25:00 UTC at the latest");
+  EXPECT_EQ(host.accesses.size(), 1u) << "nothing is run after the look";
+}
+
+TEST_F(StageHere, TheLeaseOfARunWhoseHeadWasKilledOnThisMachineIsNotWaitedFor) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the agent's lock in /run needs root";
+  const pid_t head = ::fork();
+  if (head == 0) {
+    const auto taken = claim_node(folder + "/spool", {"r2", "here", process_mark(), 0, 600});
+    ::_exit(taken && taken->claim ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(head, &status, 0), head);
+  ASSERT_EQ(status, 0);
+  RealHost host;
+  EXPECT_EQ(stage(host).state, NodeState::changed);
 }
 
 TEST_F(StageHere, ACommandThatDoesNotEndFailsTheNode) {

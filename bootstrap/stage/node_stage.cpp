@@ -4,6 +4,7 @@
 
 #include "bootstrap/agent/busy.hpp"
 #include "bootstrap/command/quote.hpp"
+#include "inventory/host/process.hpp"
 #include "results/clock.hpp"
 #include "results/file.hpp"
 
@@ -99,6 +100,8 @@ std::optional<Command> NodeStage::ask(AgentOp op) {
   request.facts_request.free_space_paths = {wanted.install_dir, wanted.spool_dir};
   request.facts_request.version_prefixes = {wanted.mpi_prefix};
   request.run = plan_.options.run;
+  request.occupant = occupant();
+  request.ended_run = ended_run_;
   if (op == AgentOp::apply) request.journal = wanted.install_dir + "/journal/stage.jsonl";
   request.only_steps = plan_.options.only_steps;
   request.allow_busy = plan_.options.allow_busy;
@@ -152,6 +155,7 @@ std::optional<Command> NodeStage::take_answer(const CommandResult& result) {
   }
   if (answer->facts) report_.facts = answer->facts;
   if (phase_ == Phase::facts_again) return finish();
+  if (answer->in_use) return refuse_foreign(*answer->in_use);
   report_.steps = answer->steps;
   for (const StepReport& step : answer->steps) {
     report_.findings.insert(report_.findings.end(), step.findings.begin(), step.findings.end());
@@ -163,6 +167,27 @@ std::optional<Command> NodeStage::take_answer(const CommandResult& result) {
   plan_deploy();
   if (plan_.dry_run || stopped_) return finish();
   return deploy();
+}
+
+Occupant NodeStage::occupant() const {
+  const StageOptions& options = plan_.options;
+  const bool leads_here = options.head.empty();
+  return {.run = options.run,
+          .head = leads_here ? own_host_name() : options.head,
+          .head_process = leads_here ? process_mark() : "",
+          .since_unix_s = report_.started_unix_s,
+          .lease_s = options.lease_s};
+}
+
+/// No option allows this: two runs at once would spoil each other's measurements and blame healthy parts. Where the
+/// other was led from this machine and its process is gone, nobody waits for its lease to end.
+std::optional<Command> NodeStage::refuse_foreign(const Holder& holder) {
+  if (ended_run_.empty() && is_gone(holder.occupant.head_process)) {
+    ended_run_ = holder.occupant.run;
+    return ask(AgentOp::apply);
+  }
+  add(make_finding("stage.node_busy", {.host = report_.name}, "a node no other run has", to_string(holder)));
+  return finish();
 }
 
 bool NodeStage::refuse_busy() {
@@ -246,47 +271,6 @@ void NodeStage::journal(const nlohmann::json& entry) const {
 bool NodeStage::has(StepState state) const {
   return std::any_of(report_.steps.begin(), report_.steps.end(),
                      [&](const StepReport& step) { return step.state == state; });
-}
-
-/// A session that did not run to its end, or that was to end early, is a finding.
-void NodeStage::explain(const Ended& session) {
-  interrupted_ = interrupted_ || session.interrupted;
-  if (session.finding) add(*session.finding);
-  if (interrupted_)
-    return add(make_finding("launch.interrupted", {.host = report_.name}, "the node staged",
-                            !begun_          ? "interrupted before anything was done on this node"
-                            : !report_.facts ? "interrupted before its agent answered: it finishes the step it is in"
-                                             : "interrupted before everything was in place"));
-  if (session.status || session.finding) return;
-  if (phase_ == Phase::look || phase_ == Phase::facts_again)
-    fail_agent(session.status.error().what);
-  else if (phase_ != Phase::clean)
-    add(make_finding("stage.step_failed", {.host = report_.name}, "staging done", session.status.error().what));
-}
-
-NodeState NodeStage::state_after(const Ended& session) const {
-  const Verdict verdict = worst(report_.findings);
-  const auto& finding = session.finding;
-  const bool reached = !finding || finding->cause == "ssh.host_key_changed" || finding->cause == "ssh.sudo_refused";
-  if (!reached) return NodeState::unreachable;
-  if (verdict == Verdict::blocked || (has(StepState::blocked) && verdict != Verdict::fail)) return NodeState::blocked;
-  if (interrupted_ && verdict != Verdict::fail && !has(StepState::failed)) return NodeState::interrupted;
-  if (!opens_gate(verdict) || !session.status || has(StepState::failed)) return NodeState::failed;
-  return has(StepState::applied)   ? NodeState::changed
-         : has(StepState::planned) ? NodeState::planned
-                                   : NodeState::unchanged;
-}
-
-void NodeStage::conclude(const Ended& session) {
-  explain(session);
-  report_.steps.push_back(deploy_);
-  report_.state = state_after(session);
-  const Verdict verdict = worst(report_.findings);
-  for (const Finding& each : report_.findings)
-    if (each.verdict == verdict && !opens_gate(verdict) && report_.reason.empty())
-      report_.reason = each.cause + ": " + each.found;
-  if (report_.reason.empty() && !session.status) report_.reason = session.status.error().what;
-  journal({{"event", "ended"}, {"state", to_string(report_.state)}, {"reason", report_.reason}});
 }
 
 }  // namespace fabricgate::bootstrap

@@ -38,6 +38,8 @@ class NodeStage {
   std::optional<Command> upload(const std::shared_ptr<const std::string>& content, const std::string& sha256,
                                 const std::string& path);
   void plan_deploy();
+  Occupant occupant() const;
+  std::optional<Command> refuse_foreign(const Holder& holder);
   bool refuse_busy();
   bool stopping() const { return plan_.options.stop && plan_.options.stop(); }
   void explain(const Ended& session);
@@ -54,7 +56,7 @@ class NodeStage {
   std::string nonce_;
   Places places_;
   Phase phase_ = Phase::look;
-  std::string output_;
+  std::string output_, ended_run_;
   double asked_unix_s_ = 0, heard_unix_s_ = 0;
   Look look_;
   bool uploaded_agent_ = false, spare_ = false, stopped_ = false, interrupted_ = false, begun_ = false;

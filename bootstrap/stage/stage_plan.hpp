@@ -14,6 +14,8 @@ struct StageOptions {
   std::string agent_path;                ///< local fabricgate-agent
   std::string rank_path;                 ///< local fabricgate-rank; empty: not deployed
   std::string run;                       ///< id of the run
+  std::string head = {};                 ///< host name of the machine that leads it, where that is not this one
+  double lease_s = 0;                    ///< how long the nodes stay the run's after the stage, see claim.hpp
   std::string run_folder;                ///< journal/<node>.jsonl is kept in it; empty: no journal
   std::vector<std::string> only_steps;   ///< empty: all
   bool allow_busy = false;               ///< go on where GPU processes, mounts over rails or the busy hook say "in use"

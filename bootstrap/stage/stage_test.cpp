@@ -135,6 +135,17 @@ TEST_F(Stage, BusyHookBlocksWithoutTouchingTheNodeUnlessTold) {
   EXPECT_THAT(states(stage()), ElementsAre(NodeState::changed));
 }
 
+TEST_F(Stage, ANodeOfAnotherRunIsNamedAndNotTouchedWhateverIsAllowed) {
+  const auto other = claim_node(folder + "/spool", {"r2", "head2", "", 0, 600});
+  ASSERT_TRUE(other && other->claim);
+  options.allow_busy = true;
+  const auto report = stage();
+  ASSERT_THAT(states(report), ElementsAre(NodeState::blocked)) << to_text(report);
+  EXPECT_EQ(cause(report.nodes[0]), "stage.node_busy");
+  EXPECT_THAT(report.nodes[0].reason, HasSubstr("fabricgate run r2, led from head2"));
+  EXPECT_FALSE(fs::exists(folder + "/opt/bin")) << "nothing deployed beside the agent";
+}
+
 TEST_F(Stage, SharesDivideTheNodes) {
   inventory.nodes.resize(3, inventory.nodes[0]);
   inventory.nodes[1].name = "beta";

@@ -5,6 +5,7 @@
 #include "launch/build_id.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/mpi/environment.hpp"
+#include "results/clock.hpp"
 #include "results/file.hpp"
 #include "results/log.hpp"
 
@@ -12,6 +13,16 @@ namespace fabricgate::launch {
 namespace {
 
 constexpr double meet_s = 60;
+
+/// A job of a head is one of several, a headless one is the whole run.
+Claimed claim(const Setup& setup) {
+  const Job& job = setup.job;
+  auto taken = claim_node(setup.inventory.launcher.spool_dir,
+                          {job.identity.run, job.head, "", unix_now_s(), job.headless ? 0 : between_jobs_s});
+  if (taken) return std::move(*taken);
+  log::error(taken.error().with("this node cannot be kept from other runs").what);
+  return {};
+}
 
 }  // namespace
 
@@ -59,7 +70,9 @@ Presence appear(const Setup& setup) {
   if (auto made = make_spool(setup.spool()); !made) log::error(made.error().with("spool").what);
   if (auto noted = note_process(setup, name); !noted) log::warn(noted.error().with("spool").what);
   if (!out.node) return out;
-  auto pulse = Pulse::start(pulse_path(setup.inventory.launcher.spool_dir, setup.job.identity, setup.job.name, name));
+  out.claimed = claim(setup);
+  auto pulse = Pulse::start(pulse_path(setup.inventory.launcher.spool_dir, setup.job.identity, setup.job.name, name),
+                            [claim = out.claimed.claim.get()] { if (claim) claim->renew(); });
   if (pulse)
     out.pulse = std::move(*pulse);
   else
@@ -71,6 +84,7 @@ JobEnd run_job(Meeting& meeting, const Setup& setup, Presence& presence, Progres
   RealHost host;
   JobEnd end{.leads = meeting.leads()};
   Worker worker(setup, presence.node, host, *meeting.rendezvous, presence.pulse.get());
+  if (presence.claimed.other) worker.node_in_use(to_string(*presence.claimed.other));
   if (end.leads) {
     end.status = Coordinator(setup, worker, *meeting.rendezvous, progress).run(meeting.local_rank);
     return end;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "inventory/host/claim.hpp"
 #include "launch/accept/coordinator.hpp"
 #include "launch/mpi/session.hpp"
 
@@ -30,10 +31,11 @@ struct JobEnd {
   JobStatus status;  ///< rank 0
   Status served;     ///< other ranks
 };
-/// This process on its node: what it acts for, noted in the spool, with a pulse. Made before MPI where the job is known before,
-/// so that a rank that never gets through MPI_Init can be told.
+/// This process on its node: what it acts for, taken for the run, noted in the spool, with a pulse. Made before MPI where the job is
+/// known before, so that a rank that never gets through MPI_Init can be told.
 struct Presence {
   std::optional<std::size_t> node;  ///< nullopt: idle, or on no node of the inventory
+  Claimed claimed = {};             ///< of the node; outlives the pulse, which renews it
   std::unique_ptr<Pulse> pulse;
 };
 Presence appear(const Setup& setup);

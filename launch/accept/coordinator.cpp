@@ -163,6 +163,7 @@ bool Coordinator::call_the_roll(int local_rank) {
   status_.during = "arrive";
   if (go_on && !roster.absent.empty()) log::warn("no process for " + fold_hosts(roster.absent) + ", the others go on");
   for (const std::string& host : status_.missing) find("launch.rank_silent", host, "a process on this node", "none arrived");
+  for (const auto& [host, by] : roster.in_use) refuse_busy(*this, status_.tier, host, by);
   for (const Finding& finding : status_.findings) log::error(finding.cause + " " + finding.subject.host + ": " + finding.found);
   tell_roster();
   return status_.missing.empty() && !hosts_.empty();

@@ -52,6 +52,7 @@ class CoordinatorTest : public testing::Test {
     std::thread other([&] {
       fabric::ThreadRendezvous meet(group, 1);
       Worker worker(*setup, 1, hosts[1], meet);
+      worker.node_in_use(in_use);
       EXPECT_TRUE(serve(worker, meet, worker.arrival(0), Deadline::in_seconds(60)));
     });
     fabric::ThreadRendezvous meet(group, 0);
@@ -79,6 +80,7 @@ class CoordinatorTest : public testing::Test {
   FakeHost hosts[2];
   std::vector<Record> records;
   std::vector<std::string> in;
+  std::string in_use;  ///< who has the second node
 };
 
 using Names = std::vector<std::string>;
@@ -113,6 +115,25 @@ TEST_F(CoordinatorTest, ANodeWithAMountOverARailLeavesUnlessAllowed) {
   job.options.allow_busy = true;
   run();
   EXPECT_EQ(hosts_of("host.facts", "stage.node_busy"), Names{});
+}
+
+TEST_F(CoordinatorTest, ANodeOfAnotherRunIsNamedAndNotMeasuredWhateverIsAllowed) {
+  in_use = "fabricgate run r2, led from h2";
+  job.options.allow_busy = true;
+  for (const bool headless : {true, false}) {
+    job.headless = headless;
+    job.hosts = {"one", "two"};
+    EXPECT_EQ(run().state, "complete");
+    EXPECT_EQ(hosts_of("host.facts", "stage.node_busy"), Names{"two"});
+    EXPECT_EQ(hosts_of("host.facts"), (Names{"one", "two"}));
+    EXPECT_EQ(hosts_of("host.fleet"), Names{"one"});
+    EXPECT_EQ(in, Names{"one"});
+    for (const Record& record : records)
+      if (record.hosts == Names{"two"}) {
+        EXPECT_EQ(record.findings.at(0).found, in_use);
+        EXPECT_TRUE(record.sample.is_null());
+      }
+  }
 }
 
 TEST_F(CoordinatorTest, TheBusyHookIsAskedWhereNoHeadDid) {

@@ -32,6 +32,7 @@ StageReport stage(const Work& work, Deadline deadline) {
   const bootstrap::StageOptions options{.agent_path = *agent,
                                         .rank_path = rank ? *rank : "",
                                         .run = work.setup.job.identity.run,
+                                        .head = work.setup.job.head,
                                         .run_folder = work.setup.spool(),
                                         .allow_busy = work.setup.job.options.allow_busy,
                                         .node_timeout_s = std::max(1.0, deadline.left_s() - 15)};

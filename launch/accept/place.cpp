@@ -68,7 +68,8 @@ std::optional<std::size_t> node_of_process(const std::vector<std::size_t>& here,
 
 std::string to_text(const Arrival& arrival) {
   return nlohmann::json{{"node", arrival.node},   {"hostname", arrival.hostname},     {"addresses", arrival.addresses},
-                        {"build", arrival.build}, {"local_rank", arrival.local_rank}, {"pid", arrival.pid}}
+                        {"build", arrival.build}, {"local_rank", arrival.local_rank}, {"pid", arrival.pid},
+                        {"in_use", arrival.in_use}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -80,7 +81,8 @@ Result<Arrival> arrival_from_text(const std::string& text) {
                    .addresses = in.at("addresses").get<std::vector<std::string>>(),
                    .build = in.at("build").get<std::string>(),
                    .local_rank = in.at("local_rank").get<int>(),
-                   .pid = in.at("pid").get<int>()};
+                   .pid = in.at("pid").get<int>(),
+                   .in_use = in.at("in_use").get<std::string>()};
   } catch (const nlohmann::json::exception& e) {
     return Error{ErrorKind::parse, std::string("arrival: ") + e.what(), e.id};
   }
@@ -107,6 +109,8 @@ Roster make_roster(const std::vector<std::string>& expected, const std::vector<s
       roster.other_build.push_back(arrival.node);
     } else if (!seen.insert(arrival.node).second) {
       roster.doubled.push_back(arrival.node);
+    } else if (!arrival.in_use.empty()) {
+      roster.in_use[arrival.node] = arrival.in_use;
     } else if (wanted.count(arrival.node)) {
       host = arrival.node;
     }

@@ -1,6 +1,7 @@
 #pragma once
 /// Which inventory node a launched process is on: told by the management address on an interface, never by the host name,
 /// which may be wrong or double.
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct Arrival {
   std::string build;
   int local_rank = 0;
   int pid = 0;
+  std::string in_use;  ///< the run that has the node, empty: ours
 };
 std::string to_text(const Arrival& arrival);
 Result<Arrival> arrival_from_text(const std::string& text);
@@ -35,6 +37,7 @@ Result<Arrival> arrival_from_text(const std::string& text);
 /// Why a job cannot use some processes: who did not come, came twice, or is not known.
 struct Roster {
   std::vector<std::string> host_of_rank;  ///< by rank, "" idle
+  std::map<std::string, std::string> in_use;  ///< hosts that another run has, and which
   std::vector<std::string> absent;        ///< expected hosts that no process acts for
   std::vector<std::string> doubled;       ///< hosts two processes act for; the first counts
   std::vector<std::string> strangers;     ///< "host name (addresses)" on no node of the inventory

@@ -67,6 +67,15 @@ TEST(Roster, MachineOutsideTheInventoryIsNamedWithItsAddresses) {
   EXPECT_TRUE(make_roster({"n1"}, {from("n1"), from("", 1)}, "b").strangers.empty());
 }
 
+TEST(Roster, AHostOfAnotherRunIsThereButDoesNotAct) {
+  auto taken = from("n2");
+  taken->in_use = "fabricgate run r2";
+  const auto roster = make_roster({"n1", "n2"}, {from("n1"), arrival_from_text(to_text(*taken)).value()}, "b");
+  EXPECT_EQ(roster.host_of_rank, (std::vector<std::string>{"n1", ""}));
+  EXPECT_EQ(roster.in_use, (std::map<std::string, std::string>{{"n2", "fabricgate run r2"}}));
+  EXPECT_TRUE(roster.absent.empty());
+}
+
 TEST(Roster, AnotherBinaryDoesNotCount) {
   const auto roster = make_roster({"n1", "n2"}, {from("n1"), from("n2", 0, "old")}, "b");
   EXPECT_EQ(roster.other_build, std::vector<std::string>{"n2"});

@@ -20,13 +20,13 @@ std::string pulse_path(const std::string& spool_dir, const RunIdentity& identity
   return run_spool(spool_dir, identity.run) + "/pulse-" + job + "-" + host;
 }
 
-Result<std::unique_ptr<Pulse>> Pulse::start(const std::string& path, std::chrono::milliseconds period) {
+Result<std::unique_ptr<Pulse>> Pulse::start(const std::string& path, std::function<void()> with_beat, std::chrono::milliseconds period) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return error_from_errno("open " + path, errno);
-  return std::unique_ptr<Pulse>(new Pulse(fd, period));
+  return std::unique_ptr<Pulse>(new Pulse(fd, std::move(with_beat), period));
 }
 
-Pulse::Pulse(int fd, std::chrono::milliseconds period) : fd_(fd) {
+Pulse::Pulse(int fd, std::function<void()> with_beat, std::chrono::milliseconds period) : fd_(fd), with_beat_(std::move(with_beat)) {
   beat();
   thread_ = std::thread([this, period] {
     std::unique_lock lock(mutex_);
@@ -55,6 +55,7 @@ void Pulse::beat() {
   line.resize(line_length - 1, ' ');
   line.push_back('\n');
   (void)!::pwrite(fd_, line.data(), line.size(), 0);
+  if (with_beat_) with_beat_();
 }
 
 Result<PulseReading> pulse_from_text(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,7 +26,9 @@ struct PulseReading {
 
 class Pulse {
  public:
-  static Result<std::unique_ptr<Pulse>> start(const std::string& path, std::chrono::milliseconds period = std::chrono::seconds(1));
+  /// `with_beat` is called with every beat, from a thread of its own, until the pulse is destroyed.
+  static Result<std::unique_ptr<Pulse>> start(const std::string& path, std::function<void()> with_beat = {},
+                                              std::chrono::milliseconds period = std::chrono::seconds(1));
   ~Pulse();
   Pulse(const Pulse&) = delete;
   Pulse& operator=(const Pulse&) = delete;
@@ -33,10 +36,11 @@ class Pulse {
   void set_phase(const std::string& phase);
 
  private:
-  Pulse(int fd, std::chrono::milliseconds period);
+  Pulse(int fd, std::function<void()> with_beat, std::chrono::milliseconds period);
   void beat();
 
   int fd_;
+  std::function<void()> with_beat_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string phase_ = "starting";

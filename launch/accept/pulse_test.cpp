@@ -29,7 +29,7 @@ PulseReading reading(const std::string& path) {
 
 TEST(Pulse, BeatsGoOnWithoutAnyHelpFromTheWorkingThread) {
   const std::string path = fresh_path();
-  const auto pulse = Pulse::start(path, milliseconds(1));
+  const auto pulse = Pulse::start(path, {}, milliseconds(1));
   ASSERT_TRUE(pulse);
   const PulseReading first = reading(path);
   EXPECT_EQ(first.pid, getpid());
@@ -42,7 +42,7 @@ TEST(Pulse, BeatsGoOnWithoutAnyHelpFromTheWorkingThread) {
 
 TEST(Pulse, ThePhaseIsThereAtOnceAndAShorterOneLeavesNothingOfTheLongerOne) {
   const std::string path = fresh_path();
-  const auto pulse = Pulse::start(path, std::chrono::hours(1));
+  const auto pulse = Pulse::start(path, {}, std::chrono::hours(1));
   ASSERT_TRUE(pulse);
   (*pulse)->set_phase("collective");
   EXPECT_EQ(reading(path).phase, "collective");

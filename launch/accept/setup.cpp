@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "inventory/host/process.hpp"
 #include "launch/accept/pair_plan.hpp"
 #include "launch/build_id.hpp"
 #include "results/clock.hpp"
@@ -78,7 +79,8 @@ Job job_by_hand(const Inventory& inventory, const AcceptOptions& options) {
           .name = "accept",
           .inventory_text = inventory.text,
           .tiers = {Tier::host, Tier::link, Tier::pair, Tier::collective},
-          .options = options};
+          .options = options,
+          .head = own_host_name()};
   for (const Node& node : inventory.nodes) job.hosts.push_back(node.name);
   return job;
 }

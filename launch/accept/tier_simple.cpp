@@ -45,7 +45,7 @@ void run_host_tier(Coordinator& c) {
   std::vector<const Record*> facts;
   std::vector<std::string> hosts;
   for (const Record& record : c.records())
-    if (record.check == "host.facts") {
+    if (record.check == "host.facts" && !record.sample.is_null()) {  // a host that left before has none
       facts.push_back(&record);
       hosts.push_back(record.hosts[0]);
     }

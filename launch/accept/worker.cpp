@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "inventory/host/process.hpp"
 #include "launch/build_id.hpp"
 #include "results/file.hpp"
 #include "results/log.hpp"
@@ -15,24 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-std::string kernel_host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
 /// From the answers to one order until the next order: judging and planning on rank 0, and all that sending takes.
 constexpr double next_order_s = 60;
-
-/// Field 22 of /proc/PID/stat: with the pid it names a process for good.
-std::string start_ticks(pid_t pid) {
-  const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
-  if (!stat) return "0";
-  std::string_view rest = *stat;
-  rest.remove_prefix(rest.rfind(')') + 1);
-  for (int field = 2; field < 22; ++field) rest.remove_prefix(std::min(rest.find(' ') + 1, rest.size()));
-  return std::string(rest.substr(0, rest.find(' ')));
-}
 
 /// Open MPI's daemon on a node that the head does not share; mpirun itself is the head's to end.
 bool is_launch_daemon(pid_t pid) {
@@ -55,10 +40,11 @@ Worker::Worker(const Setup& setup, std::optional<std::size_t> node, Host& host, 
 
 Arrival Worker::arrival(int local_rank) const {
   Arrival out{.node = node_ ? setup_.inventory.nodes[*node_].name : "",
-              .hostname = kernel_host_name(),
+              .hostname = own_host_name(),
               .build = own_build_id(),
               .local_rank = local_rank,
-              .pid = static_cast<int>(getpid())};
+              .pid = static_cast<int>(getpid()),
+              .in_use = in_use_};
   for (const Cidr& address : local_addresses()) out.addresses.push_back(format_cidr(address));
   return out;
 }

@@ -49,6 +49,8 @@ class Worker {
   /// `pulse` may be null: nobody watches.
   Worker(const Setup& setup, std::optional<std::size_t> node, Host& host, fabric::Rendezvous& meet, Pulse* pulse = nullptr);
 
+  /// Another run has the node: said on arrival, and rank 0 then asks nothing of it.
+  void node_in_use(const std::string& by) { in_use_ = by; }
   Arrival arrival(int local_rank) const;
   /// Never fails: what went wrong is in Reply::error. An idle rank answers with nothing.
   Reply execute(const Order& order);
@@ -63,6 +65,7 @@ class Worker {
   fabric::Rendezvous& meet_;
   Pulse* pulse_;
   Desired want_;
+  std::string in_use_;
   std::vector<std::string> host_of_rank_;
 };
 

@@ -1,13 +1,15 @@
 #pragma once
-/// What the head runs on a node to end ranks that a job left behind.
+/// What the head runs on a node to end ranks that a job left behind and to give the node back.
 
 namespace fabricgate::launch {
 
-/// sh -c SCRIPT sh FILE, FILE being process_spool of a run: SIGKILL to the processes noted in it whose start time is still
-/// the noted one, so that a pid that was given out again is left alone. Always exits 0.
+/// sh -c SCRIPT sh FILE CLAIM RUN, FILE being process_spool of the run: SIGKILL to the processes noted in it whose start
+/// time is still the noted one, so that a pid that was given out again is left alone. Then CLAIM, being claim_path, is
+/// emptied where it names RUN, so that nobody waits for the end of its lease. Always exits 0.
 inline constexpr const char* clean_up_script =
-    "[ -f \"$1\" ] || exit 0; sed -n 's/.*\"pid\":\\([0-9][0-9]*\\).*\"start_ticks\":\"\\([0-9][0-9]*\\)\".*/\\1 \\2/p' \"$1\" | "
+    "[ -f \"$1\" ] && sed -n 's/.*\"pid\":\\([0-9][0-9]*\\).*\"start_ticks\":\"\\([0-9][0-9]*\\)\".*/\\1 \\2/p' \"$1\" | "
     "while read -r p t; do s=$(sed 's/.*) //' \"/proc/$p/stat\" 2>/dev/null | cut -d' ' -f20); "
-    "[ \"$s\" = \"$t\" ] && kill -9 \"$p\"; done; exit 0";
+    "[ \"$s\" = \"$t\" ] && kill -9 \"$p\"; done; "
+    "grep -qsF \"\\\"run\\\":\\\"$3\\\"\" \"$2\" && : >\"$2\"; exit 0";
 
 }  // namespace fabricgate::launch

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "inventory/host/claim.hpp"
 #include "inventory/host/real_host.hpp"
 #include "launch/accept/worker.hpp"
 #include "results/file.hpp"
@@ -34,10 +35,15 @@ class CleanUp : public testing::Test {
     std::filesystem::remove_all(setup_.inventory.launcher.spool_dir);
   }
 
-  std::string notes() const { return process_spool(setup_.inventory.launcher.spool_dir, "run1"); }
+  const std::string& spool_dir() const { return setup_.inventory.launcher.spool_dir; }
+  std::string notes() const { return process_spool(spool_dir(), "run1"); }
+  bool is_free() const {
+    const auto taken = claim_node(spool_dir(), {"run3", "h", "", 0, 0});
+    return taken && taken->claim;
+  }
   void run() {
     RealHost host;
-    const auto result = host.run({"sh", "-c", clean_up_script, "sh", notes()}, Deadline::in_seconds(20));
+    const auto result = host.run({"sh", "-c", clean_up_script, "sh", notes(), claim_path(spool_dir()), "run1"}, Deadline::in_seconds(20));
     ASSERT_TRUE(result) << result.error().what;
     EXPECT_EQ(result->exit_code, 0) << result->err;
   }
@@ -61,6 +67,26 @@ TEST_F(CleanUp, LeavesAPidAloneThatStartedAtAnotherTime) {
   run();
   int status = 0;
   EXPECT_EQ(::waitpid(child_, &status, WNOHANG), 0);
+}
+
+TEST_F(CleanUp, GivesTheNodeBackBeforeTheLeaseOfTheRunEnds) {
+  ASSERT_TRUE(claim_node(spool_dir(), {"run1", "h", "", 0, 600}));
+  EXPECT_FALSE(is_free());
+  run();
+  EXPECT_TRUE(is_free());
+}
+
+TEST_F(CleanUp, LeavesTheNodeToAnotherRun) {
+  ASSERT_TRUE(claim_node(spool_dir(), {"run11", "h", "", 0, 600}));
+  run();
+  EXPECT_FALSE(is_free());
+}
+
+TEST_F(CleanUp, GivesANodeBackThatNoRankEverStartedOn) {
+  ASSERT_TRUE(claim_node(spool_dir(), {"run1", "h", "", 0, 600}));
+  std::filesystem::remove(notes());
+  run();
+  EXPECT_TRUE(is_free());
 }
 
 }  // namespace

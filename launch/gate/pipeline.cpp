@@ -79,6 +79,7 @@ void Pipeline::stage() {
   if (!agent || !rank) return hosts_.clear();
   bootstrap::StageOptions options{.agent_path = *agent, .rank_path = *rank, .run = setup_.job.identity.run, .run_folder = folder_.path()};
   options.allow_busy = setup_.job.options.allow_busy;
+  options.lease_s = stage_deadline_s + between_jobs_s;
   options.stop = interrupted;
   const int total = static_cast<int>(hosts_.size());
   int done = 0;
@@ -92,9 +93,10 @@ void Pipeline::stage() {
   }
   for (const Record& record : bootstrap::stage_records(*report, setup_.job.identity))
     if (auto added = folder_.add(record); !added) log::error(added.error().what);
-  for (const bootstrap::NodeReport& node : report->nodes)
-    if (node.state != bootstrap::NodeState::unchanged && node.state != bootstrap::NodeState::changed)
-      leave(node.name);
+  for (const bootstrap::NodeReport& node : report->nodes) {
+    if (node.state != bootstrap::NodeState::unreachable) taken_.insert(node.name);
+    if (node.state != bootstrap::NodeState::unchanged && node.state != bootstrap::NodeState::changed) leave(node.name);
+  }
   if (auto written = write_file_atomic(folder_.file("stage.txt"), bootstrap::to_text(*report)); !written) log::error(written.error().what);
   drop_failed(Tier::stage);
 }

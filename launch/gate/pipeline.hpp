@@ -47,6 +47,7 @@ class Pipeline {
   Progress& progress_;
   MpirunVersion version_;
   std::vector<std::string> hosts_;         ///< still in, inventory order
+  std::set<std::string> taken_;            ///< hosts that staging may have taken for this run
   std::set<std::string> unreachable_;      ///< found so by the last fetch
   bool fetch_failed_ = false;                  ///< evidence of the last job is missing, though no node is at fault
   bool never_began_ = false;                   ///< the last job started nothing anywhere

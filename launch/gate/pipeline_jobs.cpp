@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "bootstrap/ssh/transfer.hpp"
+#include "inventory/host/claim.hpp"
 #include "inventory/logs/mpirun_log.hpp"
 #include "launch/accept/coordinator.hpp"
 #include "launch/child.hpp"
@@ -221,14 +222,18 @@ std::set<std::string> Pipeline::probe_daemons(Tier tier, const Job& job) {
 }
 
 void Pipeline::clean_up() {
+  const std::string& spool_dir = setup_.inventory.launcher.spool_dir;
+  const std::string& run = setup_.job.identity.run;
   std::vector<bootstrap::Job> jobs;
-  for (std::size_t node = 0; node < setup_.inventory.nodes.size(); ++node)
-    if (!unreachable_.count(setup_.inventory.nodes[node].name) && read_file(folder_.spool_of(setup_.inventory.nodes[node].name) + "/processes.jsonl"))
+  for (std::size_t node = 0; node < setup_.inventory.nodes.size(); ++node) {
+    const std::string& name = setup_.inventory.nodes[node].name;
+    if (taken_.count(name) && !unreachable_.count(name))
       jobs.push_back({.node = node,
-                      .argv = {"sh", "-c", clean_up_script, "sh", process_spool(setup_.inventory.launcher.spool_dir, setup_.job.identity.run)},
+                      .argv = {"sh", "-c", clean_up_script, "sh", process_spool(spool_dir, run), claim_path(spool_dir), run},
                       .timeout_s = 20});
+  }
   if (jobs.empty()) return;
-  auto outcomes = bootstrap::run_on_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(30));
+  auto outcomes = bootstrap::run_on_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(interrupted() ? 5 : 30));
   if (!outcomes) log::warn(outcomes.error().with("clean up").what);
 }
 

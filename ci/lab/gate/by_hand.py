@@ -168,6 +168,21 @@ def busy(c):
     c.expect("accept", {1}, "stage.node_busy host={1}", "accept", INVENTORY)
 
 
+def in_use(c):
+    """Another run has a node between two of its jobs."""
+    boot = c.on(c.lab.nodes[1], "cat", "/proc/sys/kernel/random/boot_id").decode().strip()
+    other = {"boot_id": boot, "run": "20260101-000000-abcdef", "head": "head2", "head_process": "", "since_unix_s": 1767225600,
+             "lease_s": 600}
+    c.on(c.lab.nodes[1], "sh", "-c", "mkdir -p /var/tmp/fabricgate && cat >/var/tmp/fabricgate/in-use", input=json.dumps(other).encode())
+    c.expect("gate --allow-busy", {1}, "stage.node_busy host={1}", "gate", INVENTORY, "--allow-busy")
+    c.check("a node of another run is not touched", not c.on(c.lab.nodes[1], "ls", "/opt/fabricgate"))
+    c.expect("accept", {1}, "stage.node_busy host={1}", "accept", INVENTORY)
+    found = [f["found"] for node in c.summary()["nodes"] for f in node["findings"] if f["cause"] == "stage.node_busy"]
+    c.check(f"the other run and its head are named: {found}", found and all(other["run"] in f and "head2" in f for f in found))
+    c.on(c.lab.nodes[1], "truncate", "-s", "0", "/var/tmp/fabricgate/in-use")
+    c.expect("gate", {0}, "-", "gate", INVENTORY)
+
+
 def stage(c):
     def share(expected, words):
         done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", c.program, "stage",
@@ -187,7 +202,8 @@ def stage(c):
 CASES = {"ready": (ready, "3 --seed 311"), "kubernetes": (kubernetes, "2 --seed 312 --staged"), "rail_half": (rail_half, "3 --seed 313"),
          "agent_missing": (agent_missing, "3 --seed 314"), "agent_differs": (agent_differs, "3 --seed 320"),
          "rank_absent": (rank_absent, "3 --seed 315"),
-         "rank_stopped": (rank_stopped, "3 --seed 316"), "rank_killed": (rank_killed, "3 --seed 319"), "busy": (busy, "3 --seed 317"), "stage": (stage, "3 --seed 318")}
+         "rank_stopped": (rank_stopped, "3 --seed 316"), "rank_killed": (rank_killed, "3 --seed 319"), "busy": (busy, "3 --seed 317"),
+         "in_use": (in_use, "3 --seed 321"), "stage": (stage, "3 --seed 318")}
 
 
 def main():

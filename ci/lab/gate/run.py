@@ -5,6 +5,8 @@
     run.py --program FABRICGATE --clean SEED      a lab without fault: READY, exit 0, nothing that warns of a fault
     run.py --program FABRICGATE --interrupt SEED  Ctrl-C while stage, then gate, is staging: exit 2, a reason for every node,
                                                   and the next stage finishes
+    run.py --program FABRICGATE --two SEED        two gates at once: each node is one's, the other names it, nothing healthy is
+                                                  blamed, and the nodes are free afterwards
     run.py --program FABRICGATE --list            the ids of faults.tsv
 
 The lab lives in a folder of its own under $FABRICGATE_LABS (default: the build's folder). Exit 0: as expected; 1: not.
@@ -189,24 +191,69 @@ def check_interrupts(arguments, lab):
     return problems
 
 
+def measured_by(folder, node):
+    """Whether a rank of this run looked at the node."""
+    lines = (folder / "records.jsonl").read_text().splitlines()
+    return any(r["hosts"] == [node] and r["check"] == "host.facts" and r["sample"] for r in map(json.loads, lines))
+
+
+def check_node_of_two(node, mine, other, problems):
+    """A node that `other` measured, in the summary of `mine`."""
+    entry = next(n for n in mine["nodes"] if n["name"] == node)
+    found = [f for f in entry["findings"] if f["verdict"] in CLOSING and f["primary"]]
+    causes = {f["cause"] for f in found}
+    if causes != {"stage.node_busy"} or not all(other["run"] in f["found"] for f in found):
+        problems.append(f"{node} in {mine['run']}: {found}, expected stage.node_busy that names {other['run']}")
+
+
+def check_two(arguments, lab):
+    inventory = lab.folder / "inventory.yaml"
+    folders = [lab.folder / "runs-a", lab.folder / "runs-b"]
+    gates = [subprocess.Popen([arguments.program, "gate", inventory, "--runs", folder]) for folder in folders]
+    codes = [gate.wait(timeout=400) for gate in gates]
+    runs = [json.loads((folder / "latest" / "summary.json").read_text()) for folder in folders]
+    print(f"two gates: exit {codes}")
+    problems = []
+    for node in lab.nodes:
+        measured = [measured_by(folder / "latest", node) for folder in folders]
+        if sum(measured) != 1:
+            problems.append(f"{node} was measured by {sum(measured)} of the two")
+        else:
+            check_node_of_two(node, runs[measured.index(False)], runs[measured.index(True)], problems)
+    for run in runs:
+        for finding in run["findings"] + [f for node in run["nodes"] for f in node["findings"]]:
+            if finding["verdict"] in CLOSING and finding["cause"].startswith(("link.", "pair.", "collective.", "launch.")):
+                problems.append(f"{run['run']} blames {finding['cause']} {finding['subject']} {finding['found']}")
+    if 1 not in codes or 2 in codes:
+        problems.append(f"exit codes {codes}: one at least is not ready, none is inconclusive")
+    after = subprocess.run([arguments.program, "stage", inventory, "--runs", lab.folder / "runs"], timeout=300,
+                           stdout=subprocess.PIPE, text=True)
+    if after.returncode != 0 or "nothing to do" not in after.stdout:
+        problems.append(f"stage after the two: exit {after.returncode}:\n{after.stdout}")
+    return problems
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--row")
     parser.add_argument("--clean")
     parser.add_argument("--interrupt")
+    parser.add_argument("--two")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     if arguments.list:
         print("\n".join(rows()))
         return
     row = rows()[arguments.row] if arguments.row else {
-        "up": f"--seed {arguments.clean or arguments.interrupt}", "break": "-", "exit": {0}, "findings": "-"}
+        "up": f"--seed {arguments.clean or arguments.interrupt or arguments.two}", "break": "-", "exit": {0}, "findings": "-"}
     base = os.environ.get("FABRICGATE_LABS") or tempfile.gettempdir()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-", dir=base))
     with Lab(folder, row["up"].split()) as lab:
         if arguments.interrupt:
             problems = check_interrupts(arguments, lab)
+        elif arguments.two:
+            problems = check_two(arguments, lab)
         else:
             code, summary, problems = run_gate(arguments, lab, row["break"])
             problems += compare(lab, row, code, summary)
