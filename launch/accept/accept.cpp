@@ -28,7 +28,9 @@ Claimed claim(const Setup& setup) {
 
 Result<Meeting> open_meeting(const std::optional<Cidr>& management) {
   Meeting meeting;
-  if (!started_by_mpirun()) {
+  const auto launched = started_by_mpirun();
+  if (!launched) return launched.error();
+  if (!*launched) {
     meeting.rendezvous = std::make_unique<SoloRendezvous>();
     return meeting;
   }

@@ -63,7 +63,9 @@ int run_accept(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "fabricgate accept: an inventory file is needed; see --help\n");
     return usage;
   }
-  if (!started_by_mpirun()) {
+  const auto launched = started_by_mpirun();
+  if (!launched) return fail(launched.error(), usage);
+  if (!*launched) {
     fmt::print(stderr,
                "fabricgate accept: not started by mpirun; start it as `mpirun -hostfile HOSTS -N 1 INSTALL_DIR/bin/fabricgate-rank accept {}` "
                "(`fabricgate inventory hostfile` writes HOSTS; `fabricgate gate` does all of this itself)\n",

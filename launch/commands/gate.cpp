@@ -41,7 +41,9 @@ int run_gate(const std::vector<std::string>& arguments) {
   app.add_option("--suite", options.suite, "suite file instead of the built-in one");
   app.add_flag("--allow-busy", options.accept.allow_busy, "stage and measure although a node is in use");
   if (const auto code = parse_options(app, arguments)) return *code;
-  if (started_by_mpirun()) return run_by_hand(options);
+  const auto launched = started_by_mpirun();
+  if (!launched) return fail(launched.error());
+  if (*launched) return run_by_hand(options);
   auto inventory = load_inventory(options.inventory);
   if (!inventory) return fail(inventory.error());
   auto setup = setup_of(options, *inventory);

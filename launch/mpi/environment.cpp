@@ -5,7 +5,11 @@
 #include <netinet/in.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
+#include <string_view>
+
+extern char** environ;
 
 namespace fabricgate::launch {
 namespace {
@@ -14,6 +18,40 @@ int number(const char* first, const char* second, int otherwise) {
   for (const char* name : {first, second})
     if (const char* text = std::getenv(name)) return std::atoi(text);
   return otherwise;
+}
+
+/// The first PMIX_SERVER_URI<release>; all name the same server.
+std::string pmix_server() {
+  const std::string_view start = "PMIX_SERVER_URI";
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (text.substr(0, start.size()) == start && equals != std::string_view::npos) return std::string(text.substr(equals + 1));
+  }
+  return "";
+}
+
+/// "26476544.0;tcp4://127.0.0.1:32811" gives 32811; 0 for another kind of address, which nobody here can check.
+int port_of(const std::string& uri) {
+  if (uri.find(";tcp4://") == std::string::npos && uri.find(";tcp6://") == std::string::npos) return 0;
+  return std::atoi(uri.c_str() + uri.rfind(':') + 1);
+}
+
+/// Looked up rather than connected to: the daemon should not hear of it. True where the kernel's tables cannot be read.
+bool is_listened_to(int port) {
+  constexpr const char* listening = "0A";
+  bool readable = false;
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream lines(table);
+    readable = readable || lines.good();
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string number, local, remote, state;
+      if (!(words >> number >> local >> remote >> state) || state != listening) continue;
+      if (std::strtol(local.c_str() + local.rfind(':') + 1, nullptr, 16) == port) return true;
+    }
+  }
+  return !readable;
 }
 
 int prefix_length(std::uint32_t mask) {
@@ -28,7 +66,17 @@ std::uint32_t ip_of(const sockaddr* address) {
 
 }  // namespace
 
-bool started_by_mpirun() { return std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMIX_RANK"); }
+Result<bool> started_by_mpirun() {
+  if (!std::getenv("OMPI_COMM_WORLD_SIZE") && !std::getenv("PMIX_RANK")) return false;
+  const std::string remedy = "; left over from an earlier mpirun? Unset the variables that begin with OMPI_, PMIX_ and PRTE_, or start under mpirun";
+  const std::string uri = pmix_server();
+  if (uri.empty())
+    return Error{ErrorKind::unavailable, "the environment says that mpirun started this process (OMPI_COMM_WORLD_SIZE or PMIX_RANK is set), but names no PMIX_SERVER_URI" + remedy, 0};
+  const int port = port_of(uri);
+  if (port > 0 && !is_listened_to(port))
+    return Error{ErrorKind::unavailable, "the environment says that mpirun started this process, but nobody listens at its PMIX_SERVER_URI " + uri + remedy, 0};
+  return true;
+}
 
 LaunchPlace launch_place() {
   return {.rank = number("OMPI_COMM_WORLD_RANK", "PMIX_RANK", 0),

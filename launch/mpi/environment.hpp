@@ -6,11 +6,14 @@
 #include <string>
 
 #include "inventory/inventory.hpp"
+#include "results/result.hpp"
 
 namespace fabricgate::launch {
 
-/// True when a launcher (Open MPI 4 or 5) started this process.
-bool started_by_mpirun();
+/// True when a launcher (Open MPI 4 or 5) started this process. Its variables alone are no sign of that, since they stay in
+/// an environment that was saved or passed on: the launcher's daemon that they name must be there. Error (unavailable) when
+/// it is not; it says what to unset.
+Result<bool> started_by_mpirun();
 /// Rank and size as the launcher's environment says, before MPI_Init; {0, 1} alone.
 struct LaunchPlace {
   int rank = 0, size = 1, local_rank = 0;
