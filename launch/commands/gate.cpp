@@ -52,7 +52,7 @@ int run_gate(const std::vector<std::string>& arguments) {
   if (auto login = bootstrap::check_login(setup->inventory); !login) return fail(login.error());
   auto folder = RunFolder::create(options.runs, *setup);
   if (!folder) return fail(folder.error());
-  point_latest(options.runs, setup->job.identity.run);
+  if (auto linked = point_latest(options.runs, setup->job.identity.run); !linked) log::warn(linked.error().what);
   Progress progress(progress_style(STDERR_FILENO));
   return Pipeline(std::move(*setup), std::move(*folder), progress).run();
 }

@@ -8,7 +8,6 @@
 
 #include "launch/accept/worker.hpp"
 #include "results/file.hpp"
-#include "results/log.hpp"
 
 namespace fabricgate::launch {
 namespace {
@@ -115,12 +114,16 @@ std::vector<suites::RecordFile> RunFolder::record_files() const {
   return out;
 }
 
-void point_latest(const std::string& runs, const std::string& run) {
+Status point_latest(const std::string& runs, const std::string& run) {
   const std::string link = runs + "/latest", fresh = link + "." + std::to_string(::getpid());
-  std::error_code error;
+  std::error_code error, ignored;
+  if (fs::is_directory(fs::symlink_status(link, error)))
+    return Error{ErrorKind::io, link + " is a folder and stays as it is, so that it does not name this run, " + run + "; move it away", 0};
   fs::create_symlink(run, fresh, error);
   if (!error) fs::rename(fresh, link, error);
-  if (error) log::warn("link " + link + ": " + error.message());
+  if (!error) return {};
+  fs::remove(fresh, ignored);
+  return error_from_errno("link " + link + " to " + run, error.value());
 }
 
 Status RunFolder::write_records() const {

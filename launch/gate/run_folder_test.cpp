@@ -143,11 +143,27 @@ TEST_F(RunFolderTest, AddedRecordsAreRecordsOfTheHead) {
 
 TEST_F(RunFolderTest, LatestMovesToTheNewestRun) {
   create();
-  point_latest(runs, "run-1");
-  point_latest(runs, "run-2");
+  ASSERT_TRUE(point_latest(runs, "run-1"));
+  ASSERT_TRUE(point_latest(runs, "run-2"));
   EXPECT_EQ(fs::read_symlink(runs + "/latest"), "run-2");
   EXPECT_EQ(std::distance(fs::directory_iterator(runs), fs::directory_iterator()), 2)
       << "the run and the link, nothing else";
+}
+
+TEST_F(RunFolderTest, ALatestThatIsAFolderIsLeftAsItIsAndNamed) {
+  fs::create_directories(runs + "/latest");
+  const auto linked = point_latest(runs, "run-1");
+  ASSERT_FALSE(linked);
+  EXPECT_THAT(linked.error().what, testing::HasSubstr(runs + "/latest is a folder"));
+  EXPECT_THAT(linked.error().what, testing::HasSubstr("run-1"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(runs), fs::directory_iterator()), 1) << "nothing else is left";
+}
+
+TEST_F(RunFolderTest, ALatestThatCannotBeReplacedLeavesNothing) {
+  fs::create_directories(runs);
+  const auto linked = point_latest(runs, std::string(5000, 'x'));  // longer than any link
+  ASSERT_FALSE(linked);
+  EXPECT_TRUE(fs::is_empty(runs));
 }
 
 TEST(ForEachLine, EmptyLinesAreLeftOutAndTheLastNeedsNoEnd) {
