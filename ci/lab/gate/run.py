@@ -4,7 +4,7 @@
     run.py --program FABRICGATE --row ID          one fault: lab up, break, gate, compare, lab down
     run.py --program FABRICGATE --clean SEED      a lab without fault: READY, exit 0, nothing that warns of a fault
     run.py --program FABRICGATE --interrupt SEED  Ctrl-C while stage, then gate, is staging: exit 2, a reason for every node,
-                                                  and the next stage finishes
+                                                  and the next stage finishes; Ctrl-C in the pair tier: what was measured is kept
     run.py --program FABRICGATE --two SEED        two gates at once: each node is one's, the other names it, nothing healthy is
                                                   blamed, and the nodes are free afterwards
     run.py --program FABRICGATE --list            the ids of faults.tsv
@@ -179,6 +179,31 @@ def interrupted(arguments, lab, command):
     return problems
 
 
+def interrupted_pairs(arguments, lab):
+    """Ctrl-C while pairs are measured: problems found."""
+    runs = lab.folder / "runs-pairs"
+    process = subprocess.Popen([arguments.program, "gate", str(lab.folder / "inventory.yaml"), "--runs", str(runs)],
+                               stderr=subprocess.PIPE, text=True, errors="replace")
+    sent = False
+    for line in process.stderr:
+        print(line, end="", flush=True)
+        if line.startswith("pair ") and not sent:  # the second would end it at once
+            process.send_signal(signal.SIGINT)
+            sent = True
+    code = process.wait(timeout=60)
+    summary = json.loads((runs / "latest" / "summary.json").read_text())
+    causes = {f["cause"] for f in summary["findings"]}
+    problems = [] if code == 2 else [f"pairs: exit code {code}, expected 2"]
+    if "launch.interrupted" not in causes:
+        problems.append(f"pairs: launch.interrupted is not among {sorted(causes)}")
+    for node in summary["nodes"]:
+        if node["tiers"].get("host") != "pass":
+            problems.append(f"pairs: what the host tier measured of {node['name']} is not kept: {node['tiers']}")
+        if subprocess.run([LAB / "run", node["name"], "pgrep", "fabricgate-rank"], env=lab.environment).returncode == 0:
+            problems.append(f"pairs: a rank still runs on {node['name']}")
+    return problems
+
+
 def check_interrupts(arguments, lab):
     inventory = lab.folder / "inventory.yaml"
     inventory.write_text(inventory.read_text().replace("\nssh:\n", "\nssh:\n  window: 1\n"))
@@ -188,7 +213,7 @@ def check_interrupts(arguments, lab):
                               timeout=300, stdout=subprocess.PIPE, text=True)
         if done.returncode != 0 or wanted not in done.stdout:
             problems.append(f"{attempt}: exit {done.returncode}, expected 0 and '{wanted}':\n{done.stdout}")
-    return problems
+    return problems + interrupted_pairs(arguments, lab)
 
 
 def measured_by(folder, node):
