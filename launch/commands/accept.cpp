@@ -16,11 +16,6 @@ namespace {
 constexpr int usage = static_cast<int>(ExitCode::usage);
 constexpr int inconclusive = static_cast<int>(ExitCode::inconclusive);
 
-int fail(const Error& error, int code) {
-  log::error(error.what);
-  return code;
-}
-
 /// The job of a gate: read here, noted here before MPI starts, so that a rank that never gets through is known.
 int run_given_job(const std::string& path) {
   auto text = read_file(path);
