@@ -1,5 +1,7 @@
 #include "launch/mpirun.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -19,6 +21,9 @@ std::optional<Ports> parse_ports(const std::string& text) {
   if (std::sscanf(text.c_str(), "%d-%d", &low, &high) != 2 || high < low) return std::nullopt;
   return Ports{.low = low, .count = high - low + 1};
 }
+
+/// The distribution's own needs none: daemons are on every PATH.
+bool has_prefix(const std::string& prefix) { return prefix != "/usr" && !prefix.empty(); }
 
 void add(Arguments& out, const char* option, const std::string& name, const std::string& value) {
   out.insert(out.end(), {option, name, value});
@@ -73,10 +78,15 @@ Result<MpirunVersion> parse_mpirun_version(const std::string& text) {
   return version;
 }
 
+std::string mpirun_program(const std::string& prefix) {
+  const std::string path = prefix + "/bin/mpirun";
+  return has_prefix(prefix) && ::access(path.c_str(), X_OK) == 0 ? path : "mpirun";
+}
+
 std::vector<std::string> mpirun_arguments(const MpirunJob& job) {
   Arguments out{job.mpirun, "--hostfile", job.hostfile, "-N", "1", "--bind-to", "none", "--stdin", "none"};
   if (job.as_root) out.push_back("--allow-run-as-root");
-  if (job.prefix != "/usr" && !job.prefix.empty()) out.insert(out.end(), {"--prefix", job.prefix});
+  if (has_prefix(job.prefix)) out.insert(out.end(), {"--prefix", job.prefix});
   add_launcher(out, job);
   for (const auto& [name, value] : mpi_parameters(job.management)) {
     const bool of_other_release =

@@ -17,6 +17,10 @@ struct MpirunVersion {
 /// From the output of `mpirun --version`; an Error names a launcher that is not Open MPI 4 or 5.
 Result<MpirunVersion> parse_mpirun_version(const std::string& text);
 
+/// The launcher of launcher.mpi_prefix where this machine has it, so that both sides are of one installation; else, and for
+/// /usr (where nodes go by their PATH too), "mpirun".
+std::string mpirun_program(const std::string& prefix);
+
 struct MpirunJob {
   MpirunVersion version;
   std::string mpirun = "mpirun";

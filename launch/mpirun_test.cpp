@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace fabricgate::launch {
 namespace {
 
@@ -66,6 +69,18 @@ TEST(Mpirun, PrefixAndRootAreNamedOnlyWhereNeeded) {
   other.as_root = true;
   EXPECT_EQ(after(mpirun_arguments(other), "--prefix"), "/opt/openmpi");
   EXPECT_THAT(mpirun_arguments(other), Contains("--allow-run-as-root"));
+}
+
+TEST(Mpirun, TheLauncherOfTheDeclaredInstallationIsUsedWhereTheHeadHasIt) {
+  const std::filesystem::path prefix = testing::TempDir() + "mpirun_prefix";
+  std::filesystem::create_directories(prefix / "bin");
+  EXPECT_EQ(mpirun_program(prefix), "mpirun");
+  std::ofstream(prefix / "bin/mpirun") << "#!/bin/sh\n";
+  EXPECT_EQ(mpirun_program(prefix), "mpirun") << "a file that cannot be run";
+  std::filesystem::permissions(prefix / "bin/mpirun", std::filesystem::perms::owner_all);
+  EXPECT_EQ(mpirun_program(prefix), prefix / "bin/mpirun");
+  std::filesystem::remove_all(prefix);
+  EXPECT_EQ(mpirun_program("/usr"), "mpirun");
 }
 
 TEST(Mpirun, PortRangeIsSharedBetweenLauncherAndMessages) {

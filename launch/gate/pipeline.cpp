@@ -47,7 +47,8 @@ int Pipeline::run() {
 
 bool Pipeline::prepare() {
   RealHost host;
-  const auto answer = host.run({"mpirun", "--version"}, Deadline::in_seconds(20));
+  mpirun_ = mpirun_program(setup_.inventory.launcher.mpi_prefix);
+  const auto answer = host.run({mpirun_, "--version"}, Deadline::in_seconds(20));
   auto version = answer ? parse_mpirun_version(answer->out) : Result<MpirunVersion>(answer.error());
   if (!version) {
     log::error(version.error().what);

@@ -45,6 +45,7 @@ class Pipeline {
   Setup setup_;
   RunFolder folder_;
   Progress& progress_;
+  std::string mpirun_;
   MpirunVersion version_;
   std::vector<std::string> hosts_;         ///< still in, inventory order
   std::set<std::string> taken_;            ///< hosts that staging may have taken for this run

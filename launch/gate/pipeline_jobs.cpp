@@ -70,6 +70,7 @@ void Pipeline::launch(const Job& job) {
   if (auto written = write_file_atomic(hosts, lines); !written) return log::error(written.error().what);
   const Launcher& launcher = setup_.inventory.launcher;
   const MpirunJob mpirun{.version = version_,
+                         .mpirun = mpirun_,
                          .prefix = launcher.mpi_prefix,
                          .hostfile = hosts,
                          .ssh_config = folder_.file("ssh_config"),
