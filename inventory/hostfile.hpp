@@ -13,10 +13,11 @@ namespace fabricgate {
 enum class HostfileFormat {
   open_mpi,  ///< host [slots=N] [max_slots=N], one a line; # comments
   hydra,     ///< host[:N], one a line; # comments
-  slurm      ///< gpu[001-064,070],login1 as in SLURM_JOB_NODELIST
+  slurm      ///< gpu[001-064,070],login1 as in SLURM_JOB_NODELIST; or lines SLURM_JOB_NODELIST=… and
+             ///< SLURM_TASKS_PER_NODE=4(x3),2 as `env | grep ^SLURM_` prints them in an allocation
 };
 std::optional<HostfileFormat> parse_hostfile_format(std::string_view text);
-/// By content: a comma or bracket means slurm, host:N hydra, else open_mpi.
+/// By content: SLURM_…=, a comma or a bracket means slurm, host:N hydra, else open_mpi.
 HostfileFormat guess_hostfile_format(std::string_view text);
 
 /// One host with all its mentions added up.

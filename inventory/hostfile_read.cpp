@@ -4,6 +4,7 @@
 
 #include "inventory/forms.hpp"
 #include "inventory/hostfile.hpp"
+#include "inventory/slurm_tasks.hpp"
 #include "results/host_range.hpp"
 
 namespace fabricgate {
@@ -51,6 +52,9 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+/// A line of a Slurm allocation's environment.
+bool is_slurm_variable(std::string_view line) { return line.substr(0, 6) == "SLURM_" && line.find('=') != std::string_view::npos; }
+
 bool is_address(std::string_view name) {
   return bool(parse_ipv4(name));
 }
@@ -64,7 +68,7 @@ class HostfileReader {
     const std::string tidied = tidy(line);
     const std::vector<std::string_view> words = split(tidied, " \t\r\v\f");
     if (words.empty()) return;
-    if (format == HostfileFormat::slurm) return read_ranges(words);
+    if (format == HostfileFormat::slurm) return is_slurm_variable(words[0]) ? read_variable(tidied) : read_ranges(words);
     HostSlots host{.line = line_};
     if (!read_host(words[0], format, host)) return;
     for (std::size_t i = 1; i < words.size(); ++i) read_key(words[i], format, host);
@@ -74,6 +78,8 @@ class HostfileReader {
   }
 
   Result<std::vector<HostSlots>> finish() {
+    if (hosts_.empty() && !older_nodes_.value.empty()) take_nodes(older_nodes_);
+    if (tasks_.line > 0) give_tasks();
     if (hosts_.empty() && problems_.empty()) problem("no host in it");
     if (!problems_.empty()) return Error{ErrorKind::parse, problems_, 0};
     return std::move(hosts_);
@@ -154,6 +160,40 @@ class HostfileReader {
     }
   }
 
+  /// Others that Slurm sets say nothing that is asked for here.
+  void read_variable(std::string_view line) {
+    const std::size_t equals = line.find('=');
+    const std::string_view name = line.substr(0, equals);
+    const Variable variable{std::string(line.substr(equals + 1)), line_};
+    if (name == "SLURM_JOB_NODELIST") take_nodes(variable);
+    if (name == "SLURM_NODELIST") older_nodes_ = variable;  // the same again
+    if (name != "SLURM_TASKS_PER_NODE") return;
+    if (tasks_.line > 0) return problem("SLURM_TASKS_PER_NODE is given twice, first on line " + std::to_string(tasks_.line));
+    tasks_ = variable;
+  }
+
+  struct Variable {
+    std::string value;
+    int line = 0;
+  };
+
+  void take_nodes(const Variable& variable) {
+    line_ = variable.line;
+    read_ranges(split(variable.value, " \t\r"));
+  }
+
+  void give_tasks() {
+    line_ = tasks_.line;
+    const auto tasks = expand_tasks_per_node(split(tasks_.value, " \t\r").empty() ? "" : split(tasks_.value, " \t\r")[0]);
+    if (!tasks) return problem("SLURM_TASKS_PER_NODE: " + tasks.error().what);
+    if (tasks->size() != hosts_.size())
+      return problem("SLURM_TASKS_PER_NODE is for " + std::to_string(tasks->size()) + " nodes, the node list has " + std::to_string(hosts_.size()));
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      hosts_[i].slots = (*tasks)[i];
+      hosts_[i].slots_given = true;
+    }
+  }
+
   void add(HostSlots host) {
     host.slots = std::max(host.slots, 1);
     const std::string name = lower(host.name);
@@ -179,6 +219,7 @@ class HostfileReader {
   std::string problems_;
   std::vector<HostSlots> hosts_;
   std::unordered_map<std::string, std::size_t> by_short_;
+  Variable tasks_, older_nodes_;
 };
 
 }  // namespace
@@ -195,6 +236,7 @@ HostfileFormat guess_hostfile_format(std::string_view text) {
   for (const std::string_view line : split(text, "\n")) {
     const auto words = split(line.substr(0, line.find('#')), " \t\r");
     if (words.empty()) continue;
+    if (is_slurm_variable(words[0])) return HostfileFormat::slurm;
     if (words.size() > 1) return HostfileFormat::open_mpi;  // only Open MPI has keys after the host
     const bool brackets = words[0].find('[') != std::string_view::npos && words[0].find(':') == std::string_view::npos;
     slurm = slurm || brackets || words[0].find(',') != std::string_view::npos;

@@ -38,6 +38,9 @@ TEST(Hostfile, reads_every_launchers_form) {
       {hydra, "a:4\nb\na:2\n", "a*6 b*1 "},
       {slurm, "gpu[001-003,007],login1\n", "gpu001*1 gpu002*1 gpu003*1 gpu007*1 login1*1 "},
       {slurm, "a[1-2] b\n", "a1*1 a2*1 b*1 "},
+      {slurm, "a[1-3],b\nSLURM_TASKS_PER_NODE=4(x3),2\n", "a1*4 a2*4 a3*4 b*2 "},
+      {slurm, "SLURM_JOB_NAME=x y\nSLURM_TASKS_PER_NODE=8(x2)\r\nSLURM_NODELIST=n[9-10]\nSLURM_JOB_NODELIST=n[9-10]\n", "n9*8 n10*8 "},
+      {slurm, "SLURM_NODELIST=n[1-2]\n", "n1*1 n2*1 "},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(listed(read_hostfile(row.text, "h", row.format)), row.expected) << row.text;
@@ -70,6 +73,11 @@ TEST(Hostfile, refuses_what_a_launcher_would_silently_get_wrong) {
        "'-oProxyCommand=x'"},
       {slurm, "gpu[1-\n", "h:1: host range 'gpu[1-': '[' without ']' at character 4"},
       {slurm, "a:4,b\n", "h:1: 'a:4,b': a Slurm node list has no ':' (IPv6 addresses and host:N are not supported)"},
+      {slurm, "a[1-3]\nSLURM_TASKS_PER_NODE=4(x2)\n", "h:2: SLURM_TASKS_PER_NODE is for 2 nodes, the node list has 3"},
+      {slurm, "a\nSLURM_TASKS_PER_NODE=4(2)\n",
+       "h:2: SLURM_TASKS_PER_NODE: expected tasks or tasks(xnodes) of 1 to 65536 each, as in 4(x3),2; found '4(2)'"},
+      {slurm, "a\nSLURM_TASKS_PER_NODE=4\nSLURM_TASKS_PER_NODE=2\n", "h:3: SLURM_TASKS_PER_NODE is given twice, first on line 2"},
+      {slurm, "SLURM_TASKS_PER_NODE=4\n", "h:1: SLURM_TASKS_PER_NODE is for 1 nodes, the node list has 0"},
       {mpi, "# nothing\n", "h:1: no host in it"},
       {mpi, "", "h:1: no host in it"},
   };
@@ -95,6 +103,7 @@ TEST(Hostfile, is_recognised_by_its_content) {
   EXPECT_EQ(guess_hostfile_format("# x:1\na:4\n"), hydra);
   EXPECT_EQ(guess_hostfile_format("gpu[001-002]"), slurm);
   EXPECT_EQ(guess_hostfile_format("a,b"), slurm);
+  EXPECT_EQ(guess_hostfile_format("SLURM_JOB_NAME=x y\nSLURM_JOB_NODELIST=a\n"), slurm);
   EXPECT_EQ(parse_hostfile_format("hydra"), hydra);
   EXPECT_EQ(parse_hostfile_format("pbs"), std::nullopt);
 }
