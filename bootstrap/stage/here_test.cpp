@@ -22,7 +22,7 @@ class StageHere : public testing::Test {
  protected:
   void SetUp() override {
     folder = testing::TempDir() + "stage_here_" + std::to_string(::getpid());
-    inventory.nodes.push_back({.name = "alpha", .spec = nullptr, .address = "127.0.0.1"});
+    inventory.nodes.push_back({.name = "", .spec = nullptr, .address = "127.0.0.1"});
     fs::create_directories(folder);
     options.agent_path = AGENT;
     ASSERT_TRUE(stage_within(folder, inventory, options));
@@ -38,21 +38,20 @@ class StageHere : public testing::Test {
   /// A machine on which the agent answers with these facts; what else is run fails.
   static void answer_with(FakeHost& host, const Facts& facts) {
     host.on_run = [facts](const std::vector<std::string>& words) -> std::optional<CommandResult> {
-      if (words.size() < 4 || words[3] != "look") return CommandResult{1, "", "not expected"};
-      return CommandResult{
-          0, "\n" + words.back() + " look none no 1.0\n" + frame_answer({.facts = facts}, words.back()), ""};
+      if (words.size() < 10 || words[3] != "look") return CommandResult{1, "", "not expected"};
+      return CommandResult{0, "\n" + words[9] + " look none no 1.0\n" + frame_answer({.facts = facts}, words[9]), ""};
     };
   }
 
   /// A machine that another run has.
   static void refuse_with(FakeHost& host, const Holder& holder) {
     host.on_run = [holder](const std::vector<std::string>& words) -> std::optional<CommandResult> {
-      if (words.size() < 4 || words[3] != "look") return CommandResult{1, "", "not expected"};
-      return CommandResult{
-          0, "\n" + words.back() + " look none no 1.0\n" + frame_answer({.in_use = holder}, words.back()), ""};
+      if (words.size() < 10 || words[3] != "look") return CommandResult{1, "", "not expected"};
+      return CommandResult{0, "\n" + words[9] + " look none no 1.0\n" + frame_answer({.in_use = holder}, words[9]), ""};
     };
   }
 
+  const std::string name = own_name();
   std::string folder;
   Inventory inventory;
   StageOptions options;
@@ -83,7 +82,17 @@ TEST_F(StageHere, ItsRecordAndJournalAreThoseOfAStageOverSsh) {
   EXPECT_EQ(records[0].sample.at("steps").dump(),
             R"([{"id":"modules","state":"unchanged"},{"id":"deploy","state":"done"}])");
   EXPECT_TRUE(records[0].sample.at("clock_offset_s").is_null()) << "a clock tells nothing about itself";
-  EXPECT_THAT(*read_file(folder + "/run/journal/alpha.jsonl"), HasSubstr("\"state\":\"changed\""));
+  EXPECT_THAT(*read_file(folder + "/run/journal/" + name + ".jsonl"), HasSubstr("\"state\":\"changed\""));
+}
+
+TEST_F(StageHere, AMachineOfAnotherNameIsNamedAndNotTouched) {
+  inventory.nodes[0].name = "declared";
+  RealHost host;
+  const NodeReport node = stage(host);
+  EXPECT_EQ(node.state, NodeState::failed);
+  EXPECT_EQ(node.reason, "host.identity_mismatch: the machine at its address calls itself " + name);
+  EXPECT_EQ(node.hostname, own_host_name());
+  EXPECT_FALSE(fs::exists(folder + "/opt"));
 }
 
 TEST_F(StageHere, AnAgentThatCannotRunIsAFinding) {

@@ -5,6 +5,7 @@
 #include "bootstrap/agent/busy.hpp"
 #include "bootstrap/command/quote.hpp"
 #include "inventory/host/process.hpp"
+#include "inventory/observe/identity.hpp"
 #include "results/clock.hpp"
 #include "results/file.hpp"
 
@@ -37,7 +38,7 @@ NodeStage::NodeStage(const StagePlan& plan, NodeReport& report)
     : plan_(plan),
       report_(report),
       nonce_(make_nonce()),
-      places_(places_of(plan.inventory.launcher.install_dir, plan.agent_sha256, nonce_)) {
+      places_(places_of(plan.inventory.launcher.install_dir, plan.agent_sha256, nonce_, report.name)) {
   deploy_.id = "deploy";
   deploy_.state = StepState::unchanged;
 }
@@ -134,6 +135,12 @@ std::optional<Command> NodeStage::after_look(const CommandResult& result) {
   if (look_.clock_unix_s && heard_unix_s_ > 0 && !report_.clock_offset_s) {
     report_.clock_offset_s = *look_.clock_unix_s - (asked_unix_s_ + heard_unix_s_) / 2;
     report_.clock_error_s = (heard_unix_s_ - asked_unix_s_) / 2;
+  }
+  report_.hostname = look_.hostname;
+  report_.machine = look_.machine;
+  if (result.exit_code == exit_other_machine) {
+    for (Finding& finding : judge_names({{report_.name, look_.hostname, look_.machine}})) add(std::move(finding));
+    return finish();
   }
   if (result.exit_code != exit_no_agent) return take_answer(result);
   if (uploaded_agent_) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "inventory/observe/identity.hpp"
 #include "results/host_range.hpp"
 
 namespace fabricgate::bootstrap {
@@ -111,6 +112,19 @@ void judge_versions(StageReport& report) {
       node.reason = "host.versions_differ: " + found + ", most nodes have " + expected;
     }
   }
+}
+
+void judge_identities(StageReport& report) {
+  std::vector<Answerer> answerers;
+  for (const NodeReport& node : report.nodes) answerers.push_back({node.name, node.hostname, node.machine});
+  const auto told = judge_names(answerers);
+  for (NodeReport& node : report.nodes)
+    for (const Finding& better : told)
+      for (Finding& finding : node.findings) {
+        if (better.subject.host != node.name || finding.cause != "host.identity_mismatch") continue;
+        finding = better;
+        node.reason = better.cause + ": " + better.found;
+      }
 }
 
 std::vector<Record> stage_records(const StageReport& report, const RunIdentity& identity) {

@@ -26,6 +26,7 @@ struct NodeReport {
   std::vector<Finding> findings;
   std::vector<StepReport> steps;  ///< of the agent, and "deploy" last
   std::optional<Facts> facts;
+  std::string hostname, machine;         ///< of what answered, see Answerer; empty: nothing did
   std::optional<double> clock_offset_s;  ///< node's clock minus ours
   double clock_error_s = 0;              ///< half the time between asking and hearing: bound of the offset's error
   double started_unix_s = 0, connect_s = 0, elapsed_s = 0;
@@ -41,6 +42,10 @@ struct StageReport {
 /// Adds host.versions_differ to nodes whose Open MPI or UCX is not that of most nodes. Called by plan_nodes and
 /// stage_nodes when there is one share; with more, by the caller on the gathered report.
 void judge_versions(StageReport& report);
+
+/// Says of nodes whose machine has another name which other node of the report it is, or has the name of. Called like
+/// judge_versions.
+void judge_identities(StageReport& report);
 
 /// One stage.node record per node of a stage; none for a plan.
 std::vector<Record> stage_records(const StageReport& report, const RunIdentity& identity);

@@ -87,7 +87,10 @@ Result<StageReport> work(const Inventory& inventory, const std::vector<std::size
                      .rank_sha256 = plan->rank_sha256,
                      .nodes = share_of(inventory, nodes, options)};
   if (auto status = talk(*plan, report.nodes, deadline, done); !status) return status.error();
-  if (options.share_count <= 1) judge_versions(report);
+  if (options.share_count <= 1) {
+    judge_versions(report);
+    judge_identities(report);
+  }
   report.elapsed_s = unix_now_s() - start;
   return report;
 }

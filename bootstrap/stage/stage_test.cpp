@@ -57,6 +57,7 @@ class Stage : public SshdTest {
   }
   static std::string cause(const NodeReport& node) { return node.findings.empty() ? "none" : node.findings[0].cause; }
 
+  const std::string name = own_name();
   StageOptions options;
   std::string own_agent;
 };
@@ -146,6 +147,29 @@ TEST_F(Stage, ANodeOfAnotherRunIsNamedAndNotTouchedWhateverIsAllowed) {
   EXPECT_FALSE(fs::exists(folder + "/opt/bin")) << "nothing deployed beside the agent";
 }
 
+TEST_F(Stage, AMachineOfAnotherNameIsNamedAndNotTouched) {
+  use_own_agent();
+  inventory.nodes[0].name = "declared";
+  for (const auto& report : {plan(), stage()}) {
+    ASSERT_THAT(states(report), ElementsAre(NodeState::failed)) << to_text(report);
+    EXPECT_EQ(report.nodes[0].reason, "host.identity_mismatch: the machine at its address calls itself " + name);
+    EXPECT_EQ(report.nodes[0].findings.size(), 1u);
+  }
+  EXPECT_FALSE(fs::exists(folder + "/opt"));
+  EXPECT_FALSE(fs::exists(folder + "/spool"));
+  EXPECT_THAT(spares(), testing::IsEmpty());
+}
+
+TEST_F(Stage, OfTwoEntriesOfOneMachineTheOneWithAnotherNameIsRefusedAndBothAreNamed) {
+  inventory.nodes.resize(2, inventory.nodes[0]);
+  inventory.nodes[0].name = "beta";
+  const auto report = stage();
+  ASSERT_THAT(states(report), ElementsAre(NodeState::failed, NodeState::changed)) << to_text(report);
+  EXPECT_EQ(cause(report.nodes[0]), "host.identity_mismatch");
+  EXPECT_EQ(report.nodes[0].findings[0].subject.peer, name);
+  EXPECT_THAT(report.nodes[0].reason, HasSubstr("the addresses of beta and " + name + " lead to this one machine"));
+}
+
 TEST_F(Stage, SharesDivideTheNodes) {
   inventory.nodes.resize(3, inventory.nodes[0]);
   inventory.nodes[1].name = "beta";
@@ -159,7 +183,7 @@ TEST_F(Stage, SharesDivideTheNodes) {
 
 TEST_F(Stage, JournalTellsHowTheNodeEnded) {
   stage();
-  const auto journal = read_file(folder + "/run/journal/alpha.jsonl");
+  const auto journal = read_file(folder + "/run/journal/" + name + ".jsonl");
   ASSERT_TRUE(journal);
   EXPECT_THAT(*journal, HasSubstr("\"event\":\"started\""));
   EXPECT_THAT(*journal, HasSubstr("\"state\":\"changed\""));

@@ -124,11 +124,11 @@ class Cluster:
             f"  UserKnownHostsFile {self.work}/known_hosts\n  GlobalKnownHostsFile /dev/null\n  BatchMode yes\n")
 
     def start(self):
-        script = ('mount --bind "$1/run" /run && mount --bind "$1/opt" /opt/fabricgate && mount --bind "$1/home" /root && '
+        script = ('hostname "$2" && mount --bind "$1/run" /run && mount --bind "$1/opt" /opt/fabricgate && mount --bind "$1/home" /root && '
                   'exec /usr/sbin/sshd -D -E "$1/log" -f "$1/sshd_config"')
         for name in self.names:
             self.daemons.append(subprocess.Popen(
-                ["unshare", "--mount", "sh", "-c", script, "node", str(self.work / name)], stdin=subprocess.DEVNULL))
+                ["unshare", "--mount", "--uts", "sh", "-c", script, "node", str(self.work / name), name], stdin=subprocess.DEVNULL))
         deadline = time.monotonic() + 60
         for address in self.addresses:
             while subprocess.run(["ssh-keyscan", "-p", str(PORT), "-T", "2", address], capture_output=True).stdout == b"":

@@ -30,6 +30,8 @@ json to_json_value(const NodeReport& node) {
           {"state", to_string(node.state)},
           {"reason", node.reason},
           {"commands", node.commands},
+          {"hostname", node.hostname},
+          {"machine", node.machine},
           {"findings", std::move(findings)},
           {"steps", std::move(steps)},
           {"versions", node.facts ? json(node.facts->versions) : json(nullptr)},
@@ -48,6 +50,8 @@ NodeReport node_from_json(const json& in) {
     if (state == bootstrap::to_string(each)) node.state = each;
   node.reason = in.at("reason").get<std::string>();
   node.commands = in.at("commands").get<std::vector<std::string>>();
+  node.hostname = in.at("hostname").get<std::string>();
+  node.machine = in.at("machine").get<std::string>();
   for (const json& each : in.at("findings"))
     if (auto finding = finding_from_json(each)) node.findings.push_back(std::move(*finding));
   for (const json& each : in.at("steps")) {
@@ -92,6 +96,7 @@ Shares join_shares(const std::vector<std::optional<std::string>>& texts, bool dr
   std::stable_sort(out.report.nodes.begin(), out.report.nodes.end(),
                    [](const NodeReport& a, const NodeReport& b) { return a.node < b.node; });
   bootstrap::judge_versions(out.report);
+  bootstrap::judge_identities(out.report);
   return out;
 }
 

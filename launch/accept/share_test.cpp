@@ -61,6 +61,17 @@ TEST(Share, VersionsAreComparedAcrossShares) {
   EXPECT_EQ(exit_code_of(joined.report), ExitCode::not_ready);
 }
 
+TEST(Share, TwoEntriesOfOneMachineAreToldAcrossShares) {
+  NodeReport right = node(0, NodeState::changed), other = node(1, NodeState::failed);
+  right.hostname = other.hostname = "gpu0";
+  right.machine = other.machine = "boot/uts";
+  other.findings = {make_finding("host.identity_mismatch", {.host = "gpu1"}, "gpu1", "gpu0")};
+  const auto joined = join_shares({to_text({right}), to_text({other})}, false);
+  EXPECT_TRUE(joined.report.nodes[0].findings.empty());
+  EXPECT_EQ(joined.report.nodes[1].findings.at(0).subject.peer, "gpu0");
+  EXPECT_NE(joined.report.nodes[1].reason.find("lead to this one machine"), std::string::npos);
+}
+
 TEST(Share, APlanWithSomethingToDoExitsZeroAndAnUnreachableNodeOne) {
   bootstrap::StageReport report{.dry_run = true, .nodes = {node(0, NodeState::planned)}};
   report.nodes[0].findings = {make_finding("host.versions_differ", {.host = "gpu0"}, "a", "b")};

@@ -6,6 +6,7 @@
 
 #include "inventory/desired/desired.hpp"
 #include "inventory/observe/facts.hpp"
+#include "inventory/observe/identity.hpp"
 #include "suites/checks/judging.hpp"
 
 namespace fabricgate::suites {
@@ -29,8 +30,6 @@ const Netdev* netdev_of(const Facts& facts, const std::string& name) {
     if (netdev.name == name) return &netdev;
   return nullptr;
 }
-
-std::string short_name(const std::string& name) { return name.substr(0, name.find('.')); }
 
 void judge_identity(const View& v) {
   if (short_name(v.facts.hostname) != short_name(v.node.name))

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "inventory/desired/desired.hpp"
+#include "inventory/observe/identity.hpp"
 #include "suites/checks/judging.hpp"
 #include "suites/fleet.hpp"
 
@@ -73,20 +74,12 @@ void judge_versions(const Digests& digests, std::vector<Finding>& findings) {
   }
 }
 
-void judge_names(const Digests& digests, std::vector<Finding>& findings) {
-  std::map<std::string, std::vector<const Node*>> by_name;
-  for (const HostDigest& digest : digests)
-    by_name[digest.hostname.substr(0, digest.hostname.find('.'))].push_back(digest.node);
-  for (const auto& [name, nodes] : by_name) {
-    if (nodes.size() < 2) continue;
-    for (const Node* node : nodes) {
-      const bool rightful = node->name.substr(0, node->name.find('.')) == name;
-      if (rightful) continue;  // the one that took the name is the one to correct
-      Subject subject = host_subject(*node);
-      subject.peer = nodes[0] == node ? nodes[1]->name : nodes[0]->name;
-      findings.push_back(make_finding("launch.hostname_collision", subject, node->name, name));
-    }
-  }
+/// Collisions alone: that a node has another name than declared is said of the node itself, by host.facts.
+void judge_collisions(const Digests& digests, std::vector<Finding>& findings) {
+  std::vector<Answerer> answerers;
+  for (const HostDigest& digest : digests) answerers.push_back({digest.node->name, digest.hostname, ""});
+  for (Finding& finding : judge_names(answerers))
+    if (finding.cause == "launch.hostname_collision") findings.push_back(std::move(finding));
 }
 
 struct Holder {
@@ -173,7 +166,7 @@ Judgement judge_host_fleet(const JudgeContext& context, const Record& record) {
   }
   std::vector<Finding> findings;
   judge_versions(digests, findings);
-  judge_names(digests, findings);
+  judge_collisions(digests, findings);
   judge_addresses(context.inventory, digests, findings);
   return decide(std::move(findings));
 }
