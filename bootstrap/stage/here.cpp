@@ -8,13 +8,27 @@
 namespace fabricgate::bootstrap {
 namespace {
 
-Ended converse_here(const Conversation& next, const std::string& node, Host& host, Deadline deadline) {
+struct Place {
+  Host& host;
+  Deadline deadline;
+  const std::function<bool()>& stop;
+};
+
+/// One command; one whose input is held hears of `stop`.
+Result<CommandResult> run_one(const Command& command, const std::vector<std::string>& words, Place& place) {
+  const Deadline deadline = place.deadline.at_most(command.timeout_s);
+  static const std::string none;
+  const std::string& input = command.input ? *command.input : none;
+  return command.hold_input && place.stop ? place.host.run_until(words, deadline, input, place.stop)
+                                          : place.host.run(words, deadline, input);
+}
+
+Ended converse_here(const Conversation& next, const std::string& node, Place& place) {
   const std::string user = ::geteuid() == 0 ? "root" : "";
   CommandResult last;
   for (auto command = next(nullptr); command; command = next(&last)) {
-    auto result = host.run(command_words(*command, user), deadline.at_most(command->timeout_s),
-                           command->input ? *command->input : "");
-    if (!result) return {result.error(), std::nullopt};
+    auto result = run_one(*command, command_words(*command, user), place);
+    if (!result) return {result.error(), std::nullopt, place.stop && place.stop()};
     if (const std::string refusal = user == "root" ? "" : refusal_of_sudo(*result); !refusal.empty())
       return {Error{ErrorKind::denied, refusal, 0},
               make_finding("ssh.sudo_refused", {.host = node}, "sudo -n runs commands without a question", refusal)};
@@ -31,8 +45,9 @@ Ended converse_here(const Conversation& next, const std::string& node, Host& hos
 
 Result<StageReport> stage_here(const Inventory& inventory, std::size_t node, const StageOptions& options, Host& host,
                                Deadline deadline) {
-  const auto plan = make_stage_plan(inventory, options, false);
+  auto plan = make_stage_plan(inventory, options, false);
   if (!plan) return plan.error();
+  plan->inputs_held = static_cast<bool>(options.stop);
   StageReport report{.agent_sha256 = plan->agent_sha256, .rank_sha256 = plan->rank_sha256};
   NodeReport& own = report.nodes.emplace_back();
   own.node = node;
@@ -40,7 +55,8 @@ Result<StageReport> stage_here(const Inventory& inventory, std::size_t node, con
   const double start = unix_now_s();
   NodeStage stage(*plan, own);
   const auto next = [&](const CommandResult* previous) { return stage.next(previous); };
-  const Ended ended = converse_here(next, own.name, host, deadline);
+  Place place{host, deadline, options.stop};
+  const Ended ended = converse_here(next, own.name, place);
   own.elapsed_s = report.elapsed_s = unix_now_s() - start;
   stage.conclude(ended);
   own.clock_offset_s.reset();

@@ -146,6 +146,28 @@ TEST_F(StageHere, TheLeaseOfARunWhoseHeadWasKilledOnThisMachineIsNotWaitedFor) {
   EXPECT_EQ(stage(host).state, NodeState::changed);
 }
 
+TEST_F(StageHere, AStopWhileTheAgentWorksIsHeardByItAndWhatItIsInIsFinished) {
+  const std::string at_work = folder + "/at-work", stopped = folder + "/stopped", finished = folder + "/finished";
+  options.agent_path = folder + "/agent";
+  const std::string slow = "#!/bin/sh\ntouch " + at_work + "\ncat > /dev/null\n[ -e " + stopped +
+                           " ] && sleep 3 && touch " + finished + "\n";
+  ASSERT_TRUE(write_file_atomic(options.agent_path, slow, 0755));
+  options.stop = [&] { return fs::exists(at_work) && write_file_atomic(stopped, ""); };
+  RealHost host;
+  const NodeReport node = stage(host);
+  EXPECT_EQ(node.state, NodeState::interrupted) << node.reason;
+  EXPECT_THAT(node.reason, HasSubstr("finishes the step it is in"));
+  for (int i = 0; i < 500 && !fs::exists(finished); ++i) ::usleep(20000);
+  EXPECT_TRUE(fs::exists(finished));
+}
+
+TEST_F(StageHere, WithoutAStopTheAgentWorksToItsEndAlsoWhereOneCouldCome) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the agent's lock in /run needs root";
+  options.stop = [] { return false; };
+  RealHost host;
+  EXPECT_EQ(stage(host).state, NodeState::changed);
+}
+
 TEST_F(StageHere, ACommandThatDoesNotEndFailsTheNode) {
   FakeHost host;  // it knows no command
   const NodeReport node = stage(host);

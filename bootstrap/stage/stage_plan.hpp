@@ -22,8 +22,7 @@ struct StageOptions {
   double node_timeout_s = 900;           ///< the agent's deadline on one node
   int share_index = 0, share_count = 1;  ///< of K processes that divide the nodes: every K-th from share_index
   /// True, and from then on always true, when all must end within about two seconds. No node is begun any more, an
-  /// agent at work finishes its step and begins no other, files half sent are removed; the next stage goes on. Heard of
-  /// by stages over SSH alone.
+  /// agent at work finishes its step and begins no other, files half sent are removed; the next stage goes on.
   std::function<bool()> stop = {};
 };
 

@@ -18,6 +18,9 @@ extern char** environ;
 namespace fabricgate {
 namespace {
 
+/// For a command that was told to end.
+constexpr double leave_s = 1.5;
+
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -98,6 +101,17 @@ Status open_input(const std::string& input, Descriptor& fd) {
   return {};
 }
 
+/// A pipe that stays open behind the input. It takes all of it at once: what does not fit is refused, not waited for.
+Status open_held_input(const std::string& input, Pipe& pipe) {
+  if (auto status = pipe.open(); !status) return status;
+  (void)::fcntl(pipe.out.get(), F_SETPIPE_SZ, static_cast<int>(input.size()));
+  (void)::fcntl(pipe.out.get(), F_SETFL, O_NONBLOCK);
+  const ssize_t written = ::write(pipe.out.get(), input.data(), input.size());
+  if (written == static_cast<ssize_t>(input.size())) return {};
+  return error_from_errno("write command input of " + std::to_string(input.size()) + " bytes",
+                          written < 0 ? errno : EFBIG);
+}
+
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> out;
   for (std::string& text : strings) out.push_back(text.data());
@@ -144,12 +158,32 @@ int exit_code_of(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// True when the child was reaped within the deadline. A background process that keeps the pipes open after its parent
-/// ended is not waited for longer than 0.2 s of silence.
-bool collect(pid_t pid, Pipe& out, Pipe& err, Deadline deadline, CommandResult& result) {
+/// A command and our ends of its pipes.
+struct Running {
+  pid_t pid = -1;
+  Pipe in, out, err;
+  const std::function<bool()>* stop = nullptr;  ///< ends the input; null: the input has its end
+  bool told = false;                            ///< `stop` was true
+
+  /// The deadline that counts from now on.
+  Deadline heed(Deadline deadline) {
+    if (told || stop == nullptr || !(*stop)()) return deadline;
+    told = true;
+    in.out.close();
+    return deadline.at_most(leave_s);
+  }
+};
+
+enum class End { ended, killed, left };
+
+/// A background process that keeps the pipes open after its parent ended is not waited for longer than 0.2 s of
+/// silence. A child that was told to end and has not is left to finish what it is in.
+End collect(Running& child, Deadline deadline, CommandResult& result) {
+  Pipe &out = child.out, &err = child.err;
+  const pid_t pid = child.pid;
   int status = 0;
   bool ended = false;
-  while (!deadline.passed()) {
+  while (deadline = child.heed(deadline), !deadline.passed()) {
     std::array<pollfd, 2> polled{{{out.in.get(), POLLIN, 0}, {err.in.get(), POLLIN, 0}}};
     const bool open = polled[0].fd >= 0 || polled[1].fd >= 0;
     if (ended && !open) break;
@@ -161,36 +195,54 @@ bool collect(pid_t pid, Pipe& out, Pipe& err, Deadline deadline, CommandResult& 
     if (!ended && ::waitpid(pid, &status, WNOHANG) == pid) ended = true;
   }
   if (!ended && ::waitpid(pid, &status, WNOHANG) == pid) ended = true;
+  if (!ended && child.told) return End::left;
   if (!ended) {
     ::kill(-pid, SIGKILL);
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
   }
   result.exit_code = exit_code_of(status);
-  return ended;
+  return ended ? End::ended : End::killed;
+}
+
+/// `child` with its input opened.
+Result<CommandResult> run(Running& child, const std::vector<std::string>& arguments, Deadline deadline) {
+  if (arguments.empty()) return Error{ErrorKind::bug, "run: empty command", 0};
+  auto program = find_program(arguments.front());
+  if (!program) return program.error();
+  if (auto status = child.out.open(); !status) return status.error();
+  if (auto status = child.err.open(); !status) return status.error();
+  auto pid = spawn(*program, arguments, {child.in.in.get(), child.out.out.get(), child.err.out.get()});
+  if (!pid) return pid.error();
+  child.pid = *pid;
+  child.in.in.close();
+  child.out.out.close();
+  child.err.out.close();
+  CommandResult result;
+  const End end = collect(child, deadline, result);
+  if (end == End::ended) return result;
+  return Error{ErrorKind::timeout,
+               "run " + arguments.front() +
+                   (end == End::killed ? ": no end within the deadline, its process group was killed"
+                                       : ": told to end, and left to finish what it is in"),
+               0};
 }
 
 }  // namespace
 
 Result<CommandResult> run_command(const std::vector<std::string>& arguments, Deadline deadline,
                                   const std::string& input) {
-  if (arguments.empty()) return Error{ErrorKind::bug, "run: empty command", 0};
-  auto program = find_program(arguments.front());
-  if (!program) return program.error();
-  Descriptor in;
-  Pipe out, err;
-  if (auto status = open_input(input, in); !status) return status.error();
-  if (auto status = out.open(); !status) return status.error();
-  if (auto status = err.open(); !status) return status.error();
-  auto pid = spawn(*program, arguments, {in.get(), out.out.get(), err.out.get()});
-  if (!pid) return pid.error();
-  out.out.close();
-  err.out.close();
-  CommandResult result;
-  if (!collect(*pid, out, err, deadline, result))
-    return Error{ErrorKind::timeout,
-                 "run " + arguments.front() + ": no end within the deadline, its process group was killed", 0};
-  return result;
+  Running child;
+  if (auto status = open_input(input, child.in.in); !status) return status.error();
+  return run(child, arguments, deadline);
+}
+
+Result<CommandResult> run_command_until(const std::vector<std::string>& arguments, Deadline deadline,
+                                        const std::string& input, const std::function<bool()>& stop) {
+  Running child;
+  child.stop = &stop;
+  if (auto status = open_held_input(input, child.in); !status) return status.error();
+  return run(child, arguments, deadline);
 }
 
 }  // namespace fabricgate

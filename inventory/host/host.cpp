@@ -2,6 +2,11 @@
 
 namespace fabricgate {
 
+Result<CommandResult> Host::run_until(const std::vector<std::string>& arguments, Deadline deadline,
+                                      const std::string& input, const std::function<bool()>&) {
+  return run(arguments, deadline, input);
+}
+
 Result<std::vector<InterfaceAddress>> Host::addresses() {
   return Error{ErrorKind::unavailable, "addresses: not a live machine", 0};
 }

@@ -2,6 +2,7 @@
 /// The seam to one machine: files, folders and commands under a root folder and a deadline. The real one, captured
 /// trees (a root folder with /sys and /proc inside) and a recording fake (fake_host.hpp) implement it.
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,12 @@ class Host {
   /// Runs without a shell; standard input is empty unless given. A timeout kills the process group.
   virtual Result<CommandResult> run(const std::vector<std::string>& arguments, Deadline deadline,
                                     const std::string& input = "") = 0;
+
+  /// The same for a command that reads on: its standard input stays open behind `input` until `stop` is true, for good,
+  /// so that it hears of that. When it has not ended 1.5 s later it is left alone, and the error is a timeout. By
+  /// default nothing hears of `stop`.
+  virtual Result<CommandResult> run_until(const std::vector<std::string>& arguments, Deadline deadline,
+                                          const std::string& input, const std::function<bool()>& stop);
 
   // What only a live machine can answer; captured trees say `unavailable`.
 

@@ -95,6 +95,12 @@ Result<CommandResult> RealHost::run(const std::vector<std::string>& arguments, D
   return run_command(arguments, deadline, input);
 }
 
+Result<CommandResult> RealHost::run_until(const std::vector<std::string>& arguments, Deadline deadline,
+                                          const std::string& input, const std::function<bool()>& stop) {
+  if (!live()) return not_live("run " + (arguments.empty() ? "nothing" : arguments.front()));
+  return run_command_until(arguments, deadline, input, stop);
+}
+
 Result<std::vector<InterfaceAddress>> RealHost::addresses() {
   if (!live()) return not_live("addresses");
   return netlink_addresses();

@@ -19,6 +19,8 @@ class RealHost : public Host {
   Status remove(const std::string& path) override;
   Result<CommandResult> run(const std::vector<std::string>& arguments, Deadline deadline,
                             const std::string& input = "") override;
+  Result<CommandResult> run_until(const std::vector<std::string>& arguments, Deadline deadline,
+                                  const std::string& input, const std::function<bool()>& stop) override;
   Result<std::vector<InterfaceAddress>> addresses() override;
   Result<std::int64_t> free_bytes(const std::string& path) override;
   Status set_memlock(int pid, std::uint64_t bytes) override;
@@ -37,6 +39,10 @@ inline constexpr std::size_t command_output_limit = std::size_t{8} << 20;
 /// and sees LC_ALL=C. Errors: unavailable (no such program), timeout (the process group was killed), io.
 Result<CommandResult> run_command(const std::vector<std::string>& arguments, Deadline deadline,
                                   const std::string& input);
+
+/// RealHost::run_until.
+Result<CommandResult> run_command_until(const std::vector<std::string>& arguments, Deadline deadline,
+                                        const std::string& input, const std::function<bool()>& stop);
 
 /// All addresses of this network namespace over rtnetlink, so that nodes without the `ip` tool can be read.
 Result<std::vector<InterfaceAddress>> netlink_addresses();

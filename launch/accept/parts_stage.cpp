@@ -2,6 +2,7 @@
 #include "bootstrap/stage/here.hpp"
 #include "launch/accept/parts.hpp"
 #include "launch/accept/share.hpp"
+#include "launch/interrupt.hpp"
 #include "launch/programs.hpp"
 #include "results/clock.hpp"
 #include "results/file.hpp"
@@ -35,7 +36,8 @@ StageReport stage(const Work& work, Deadline deadline) {
                                         .head = work.setup.job.head,
                                         .run_folder = work.setup.spool(),
                                         .allow_busy = work.setup.job.options.allow_busy,
-                                        .node_timeout_s = std::max(1.0, deadline.left_s() - 15)};
+                                        .node_timeout_s = std::max(1.0, deadline.left_s() - 15),
+                                        .stop = interrupted};
   auto report = bootstrap::stage_here(work.setup.inventory, work.node, options, work.host, deadline);
   return report ? std::move(*report) : not_begun(work, "programs to stage with", report.error());
 }
