@@ -7,11 +7,13 @@
                                                   and the next stage finishes; Ctrl-C in the pair tier: what was measured is kept
     run.py --program FABRICGATE --two SEED        two gates at once: each node is one's, the other names it, nothing healthy is
                                                   blamed, and the nodes are free afterwards
+    run.py --program FABRICGATE --full-head SEED  the disk of the run folder fills up during a job: inconclusive, no node is blamed
     run.py --program FABRICGATE --list            the ids of faults.tsv
 
 The lab lives in a folder of its own under $FABRICGATE_LABS (default: the build's folder). Exit 0: as expected; 1: not.
 """
 import argparse
+import errno
 import json
 import os
 import pathlib
@@ -258,27 +260,55 @@ def check_two(arguments, lab):
     return problems
 
 
+def fill_once_launched(runs, gate):
+    """Takes the last byte of the disk as soon as mpirun of a tier was started."""
+    while gate.poll() is None and not list(runs.glob("*/mpirun-host.log")):
+        time.sleep(0.005)
+    with open(runs / "fill", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError as full:
+            return full.errno == errno.ENOSPC
+
+
+def check_full_head(arguments, lab):
+    runs = lab.folder / "full"
+    runs.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", runs], check=True)
+    try:
+        gate = subprocess.Popen([arguments.program, "gate", lab.folder / "inventory.yaml", "--runs", runs], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        filled = fill_once_launched(runs, gate)
+        said, log = gate.communicate(timeout=300)
+    finally:
+        subprocess.run(["umount", "--lazy", runs], check=True)
+    print(said, log, sep="\n")
+    problems = [] if filled and "No space left on device" in log else ["the disk did not fill up during the job"]
+    if gate.returncode != 2:
+        problems.append(f"exit code {gate.returncode}, expected 2")
+    blames = re.findall(r"^  (?:fail|blocked) .*|\b(?:launch|ssh)\.[a-z_]+", said, re.M)
+    return problems + [f"blamed: {cause}" for cause in blames]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
-    parser.add_argument("--row")
-    parser.add_argument("--clean")
-    parser.add_argument("--interrupt")
-    parser.add_argument("--two")
+    for name in ("--row", "--clean", "--interrupt", "--two", "--full-head"):
+        parser.add_argument(name)
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     if arguments.list:
         print("\n".join(rows()))
         return
     row = rows()[arguments.row] if arguments.row else {
-        "up": f"--seed {arguments.clean or arguments.interrupt or arguments.two}", "break": "-", "exit": {0}, "findings": "-"}
+        "up": f"--seed {arguments.clean or arguments.interrupt or arguments.two or arguments.full_head}", "break": "-", "exit": {0}, "findings": "-"}
     base = os.environ.get("FABRICGATE_LABS") or tempfile.gettempdir()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-", dir=base))
     with Lab(folder, row["up"].split()) as lab:
-        if arguments.interrupt:
-            problems = check_interrupts(arguments, lab)
-        elif arguments.two:
-            problems = check_two(arguments, lab)
+        check = (arguments.interrupt and check_interrupts or arguments.two and check_two or arguments.full_head and check_full_head)
+        if check:
+            problems = check(arguments, lab)
         else:
             code, summary, problems = run_gate(arguments, lab, row["break"])
             problems += compare(lab, row, code, summary)
