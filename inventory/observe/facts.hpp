@@ -18,7 +18,8 @@ struct PciDevice {
   std::string path_speed, path_width;                                  ///< smallest maximum over the path to the root
   int numa_node = -1;
   int vfs_total = 0, vfs = 0;
-  std::string physical_function;  ///< PF's address when this is a VF
+  std::string physical_function;   ///< PF's address when this is a VF
+  std::vector<std::string> above;  ///< addresses of the bridges to the root, from the root down
 };
 
 struct Netdev {
@@ -33,6 +34,7 @@ struct Netdev {
 
 struct RdmaPort {
   std::string device, netdev, state, phys_state, rate, link_layer, node_guid;
+  std::string pci;  ///< function of the device, empty for soft RDMA
   int port = 0;
   std::int64_t lid = 0, sm_lid = 0;
   std::map<std::string, std::int64_t> counters;

@@ -1,21 +1,28 @@
 #include <nlohmann/json.hpp>
 
 #include "inventory/observe/facts.hpp"
+#include "inventory/observe/rdma.hpp"
 
 namespace fabricgate {
 
 // One list of members per type serves both directions; every key is required when reading.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PciDevice, address, vendor, device, device_class, driver, link_speed, link_width,
                                    max_link_speed, max_link_width, path_speed, path_width, numa_node, vfs_total, vfs,
-                                   physical_function)
+                                   physical_function, above)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Netdev, name, mac, operstate, driver, pci, admin_up, carrier, speed_mbps, mtu,
                                    addresses, carrier_changes, counters)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RdmaPort, device, netdev, state, phys_state, rate, link_layer, node_guid, port, lid,
-                                   sm_lid, counters)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RdmaPort, device, netdev, state, phys_state, rate, link_layer, node_guid, pci, port,
+                                   lid, sm_lid, counters)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Facts, hostname, machine_id, boot_id, os_id, os_version, kernel, architecture,
                                    cpu_model, cpus, numa_nodes, memory_bytes, memlock_soft_bytes, memlock_hard_bytes,
                                    pci, netdevs, rdma_ports, gpus, modules, sysctl, routes, versions, ssh_interface,
                                    gpu_processes, network_mounts, clock_unix_s, free_bytes, unread)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Gid, index, gid, type, netdev)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VirtualFunction, pci, driver, netdev, mac, admin_up, carrier, mtu, device, node_guid,
+                                   port_guid, state, phys_state, lid, sm_lid, policy)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RdmaState, present, devices, port, node_type, software, netdevs, gids, netdev_up,
+                                   netdev_carrier, netdev_mtu, function, function_present, function_driver, vfs_total,
+                                   vfs, virtual_functions, read_unix_s)
 
 nlohmann::json to_json_value(const Facts& facts) {
   return facts;
@@ -26,6 +33,18 @@ Result<Facts> facts_from_json(const nlohmann::json& value) {
     return value.get<Facts>();
   } catch (const nlohmann::json::exception& e) {
     return Error{ErrorKind::parse, std::string("facts: ") + e.what(), e.id};
+  }
+}
+
+nlohmann::json to_json_value(const RdmaState& state) {
+  return state;
+}
+
+Result<RdmaState> rdma_state_from_json(const nlohmann::json& value) {
+  try {
+    return value.get<RdmaState>();
+  } catch (const nlohmann::json::exception& e) {
+    return Error{ErrorKind::parse, std::string("RDMA state: ") + e.what(), e.id};
   }
 }
 

@@ -22,33 +22,6 @@ Netdev read_netdev(Host& host, const std::string& name) {
   return n;
 }
 
-/// "4: ACTIVE" → "ACTIVE"
-std::string without_number(const std::string& text) {
-  const std::size_t colon = text.find(": ");
-  return colon == std::string::npos ? text : text.substr(colon + 2);
-}
-
-RdmaPort read_port(Host& host, const std::string& device, const std::string& number) {
-  const std::string folder = "/sys/class/infiniband/" + device + "/ports/" + number;
-  RdmaPort p;
-  p.device = device;
-  p.port = static_cast<int>(to_integer(number).value_or(0));
-  p.node_guid = read_attribute(host, "/sys/class/infiniband/" + device + "/node_guid");
-  p.state = without_number(read_attribute(host, folder + "/state"));
-  p.phys_state = without_number(read_attribute(host, folder + "/phys_state"));
-  p.rate = read_attribute(host, folder + "/rate");
-  p.link_layer = read_attribute(host, folder + "/link_layer");
-  p.netdev = read_attribute(host, folder + "/gid_attrs/ndevs/0");
-  p.lid = read_number(host, folder + "/lid", 0);
-  p.sm_lid = read_number(host, folder + "/sm_lid", 0);
-  p.counters = read_counters(host, folder + "/counters");
-  for (const auto& [name, value] : read_counters(host, folder + "/hw_counters")) p.counters.emplace(name, value);
-  if (p.netdev.empty())
-    if (auto names = host.list("/sys/class/infiniband/" + device + "/device/net"); names && !names->empty())
-      p.netdev = names->front();
-  return p;
-}
-
 }  // namespace
 
 std::vector<Netdev> read_netdevs(Host& host, Unread& unread) {
@@ -69,18 +42,6 @@ std::vector<Netdev> read_netdevs(Host& host, Unread& unread) {
     for (const InterfaceAddress& a : *addresses)
       if (a.netdev == netdev.name && a.address.find(':') == std::string::npos)
         netdev.addresses.push_back(a.address + "/" + std::to_string(a.prefix));
-  return out;
-}
-
-std::vector<RdmaPort> read_rdma_ports(Host& host) {
-  std::vector<RdmaPort> out;
-  auto devices = host.list("/sys/class/infiniband");
-  if (!devices) return out;
-  for (const std::string& device : *devices) {
-    auto ports = host.list("/sys/class/infiniband/" + device + "/ports");
-    if (!ports) continue;
-    for (const std::string& port : *ports) out.push_back(read_port(host, device, port));
-  }
   return out;
 }
 

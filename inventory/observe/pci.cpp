@@ -57,6 +57,7 @@ std::vector<PciDevice> read_pci(Host& host, Unread& unread) {
   std::set<std::string> wanted;
   for (auto& [address, device] : all) {
     const auto path = pci_path(host, devices + "/" + address);
+    if (!path.empty()) device.above.assign(path.begin(), path.end() - 1);
     for (const std::string& hop : path)
       if (all.count(hop)) narrow(device, all[hop]);
     if (is_network(device) || is_gpu(device)) wanted.insert(address), wanted.insert(path.begin(), path.end());
