@@ -17,6 +17,9 @@ extern char** environ;
 namespace fabricgate::launch {
 namespace {
 
+constexpr std::size_t longest_line = 65536;  ///< longer ones come in pieces
+constexpr int reads_at_once = 64;  ///< 1 MiB; then the deadline is looked at again, whoever writes without end
+
 /// One output of the child, cut into lines.
 struct Stream {
   int fd = -1;
@@ -29,7 +32,7 @@ struct Stream {
   /// False at the end of the stream.
   bool drain() {
     std::array<char, 16384> buffer;
-    for (;;) {
+    for (int reads = 0; reads < reads_at_once; ++reads) {
       const ssize_t got = ::read(fd, buffer.data(), buffer.size());
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return errno == EAGAIN;
@@ -39,7 +42,11 @@ struct Stream {
       for (auto end = rest.find('\n'); end != std::string::npos; begin = end + 1, end = rest.find('\n', begin))
         emit(std::string_view(rest).substr(begin, end - begin));
       rest.erase(0, begin);
+      if (rest.size() < longest_line) continue;
+      emit(rest);
+      rest.clear();
     }
+    return true;
   }
   void close() {
     if (!rest.empty()) emit(rest);

@@ -13,7 +13,8 @@ namespace fabricgate::launch {
 struct ChildOptions {
   std::vector<std::string> environment;  ///< NAME=value, added to ours
   double grace_s = 8;                    ///< between the polite signal and SIGKILL of the group
-  std::function<void(std::string_view)> on_out, on_err;  ///< each whole line, without its end
+  std::function<void(std::string_view)> on_out,
+      on_err;                            ///< each line, without its end; more than 64 KiB without one come in pieces
   std::function<bool()> stop;            ///< looked at several times a second; true ends the child politely
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace fabricgate::launch {
 namespace {
 
@@ -40,6 +42,18 @@ TEST(Child, StopEndsItAndIsNotCalledATimeout) {
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->stopped);
   EXPECT_FALSE(result->timed_out);
+}
+
+TEST(Child, OutputWithoutEndNeitherDelaysTheDeadlineNorFillsMemory) {
+  std::size_t longest = 0;
+  ChildOptions options;
+  options.grace_s = 0.2;
+  options.on_out = [&](std::string_view line) { longest = std::max(longest, line.size()); };
+  const auto result = run_child({"sh", "-c", "trap '' TERM; cat /dev/zero"}, Deadline::in_seconds(0.3), options);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->timed_out);
+  EXPECT_GE(longest, 65536u);
+  EXPECT_LE(longest, 65536u + 16384u);
 }
 
 TEST(Child, AddedEnvironmentIsSeen) {

@@ -5,6 +5,11 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 
 #include "bootstrap/command/quote.hpp"
 #include "results/result.hpp"
@@ -17,10 +22,15 @@ namespace {
 constexpr std::size_t at_once = 8;
 constexpr double hook_timeout_s = 30;
 
+constexpr std::size_t kept_bytes = 4096;  ///< of what a hook says: its end, where the reason stands
+constexpr std::size_t shown_bytes = 200;
+
 struct Running {
   std::size_t at;
   pid_t pid;
+  int output;
   Deadline deadline;
+  std::string said = {};
 };
 
 /// The hook's command line with every {node} replaced by the quoted name.
@@ -33,11 +43,33 @@ std::string line_of(const std::string& hook, const std::string& node) {
   return line;
 }
 
-Result<pid_t> start(const std::string& line) {
+/// Takes what is there, at most a pipe's content: who writes without end must not hold us up, and not fill our memory.
+void listen(Running& running) {
+  std::array<char, 65536> buffer;
+  const ssize_t got = ::read(running.output, buffer.data(), buffer.size());
+  if (got <= 0) return;
+  running.said.append(buffer.data(), static_cast<std::size_t>(got));
+  if (running.said.size() > kept_bytes) running.said.erase(0, running.said.size() - kept_bytes);
+}
+
+/// ": " and the last line the hook said, or nothing.
+std::string last_words(const Running& running) {
+  const std::size_t last = running.said.find_last_not_of(" \t\r\n");
+  if (last == std::string::npos) return "";
+  const std::string text = running.said.substr(0, last + 1);
+  std::string line = text.substr(text.rfind('\n') + 1);
+  if (line.size() > shown_bytes) line.resize(shown_bytes);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return ": " + line;
+}
+
+/// `output`: both outputs of the hook, the end to write on.
+Result<pid_t> spawn(const std::string& line, int output) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, 2, 1);  // stdout is for results
+  for (const int target : {1, 2}) ::posix_spawn_file_actions_adddup2(&actions, output, target);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // so that a timeout ends its children too
@@ -51,25 +83,40 @@ Result<pid_t> start(const std::string& line) {
   return pid;
 }
 
+Result<Running> start(const std::string& line, std::size_t at, Deadline deadline) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return error_from_errno("pipe for hooks.busy", errno);
+  ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
+  const auto pid = spawn(line, pipe[1]);
+  ::close(pipe[1]);
+  if (pid) return Running{at, *pid, pipe[0], deadline};
+  ::close(pipe[0]);
+  return pid.error();
+}
+
 void end(const Running& running) {
   ::kill(-running.pid, SIGKILL);
   ::waitpid(running.pid, nullptr, 0);
 }
 
 /// Nullopt while it runs.
-std::optional<std::optional<std::string>> look(const Running& running) {
+std::optional<std::optional<std::string>> look(Running& running) {
   int status = 0;
+  listen(running);
   if (::waitpid(running.pid, &status, WNOHANG) == 0) {
     if (!running.deadline.passed()) return std::nullopt;
     end(running);
-    return std::optional<std::string>("hooks.busy did not end in time, so the node counts as busy");
+    return std::optional<std::string>("hooks.busy did not end in time, so the node counts as busy" +
+                                      last_words(running));
   }
+  listen(running);  // what it said last
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::optional<std::string>();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
-    return std::optional<std::string>("hooks.busy says that the node is busy");
+    return std::optional<std::string>("hooks.busy says that the node is busy" + last_words(running));
   const std::string how = WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
                                             : "signal " + std::to_string(WTERMSIG(status));
-  return std::optional<std::string>("hooks.busy failed (" + how + "), so the node counts as busy");
+  return std::optional<std::string>("hooks.busy failed (" + how + "), so the node counts as busy" +
+                                    last_words(running));
 }
 
 }  // namespace
@@ -82,20 +129,23 @@ std::vector<std::optional<std::string>> ask_busy_hook(const Inventory& inventory
   std::vector<Running> running;
   for (std::size_t next = 0; next < nodes.size() || !running.empty();) {
     if (stop && stop()) {
-      for (const Running& each : running) end(each);
+      for (const Running& each : running) end(each), ::close(each.output);
       return busy;
     }
     for (; next < nodes.size() && running.size() < at_once; ++next) {
-      const auto pid = start(line_of(hook->second, inventory.nodes[nodes[next]].name));
-      if (pid)
-        running.push_back({next, *pid, deadline.at_most(hook_timeout_s)});
+      auto started =
+          start(line_of(hook->second, inventory.nodes[nodes[next]].name), next, deadline.at_most(hook_timeout_s));
+      if (started)
+        running.push_back(std::move(*started));
       else
-        busy[next] = pid.error().what;
+        busy[next] = started.error().what;
     }
-    std::erase_if(running, [&](const Running& each) {
+    std::erase_if(running, [&](Running& each) {
       const auto ended = look(each);
-      if (ended) busy[each.at] = *ended;
-      return ended.has_value();
+      if (!ended) return false;
+      busy[each.at] = *ended;
+      ::close(each.output);
+      return true;
     });
     if (!running.empty()) ::poll(nullptr, 0, 5);
   }

@@ -45,6 +45,12 @@ TEST(BusyHook, HookThatFailsCountsAsBusy) {
   EXPECT_THAT(*ask("kill -9 $$")[0], HasSubstr("signal 9"));
 }
 
+TEST(BusyHook, WhatItSaidLastIsTheReasonInBoundedLength) {
+  EXPECT_THAT(*ask("echo asking >&2; echo job 17 of alice; exit 1")[0], testing::EndsWith("is busy: job 17 of alice"));
+  EXPECT_THAT(*ask("head -c 3000000 /dev/zero; exit 1")[0], testing::EndsWith("is busy: " + std::string(200, '?')));
+  EXPECT_THAT(*ask("yes", 1)[0], testing::EndsWith("counts as busy: y"));
+}
+
 TEST(BusyHook, HookThatHangsCountsAsBusy) {
   for (const auto& busy : ask("sleep 300", 0.2)) EXPECT_THAT(*busy, HasSubstr("did not end in time"));
 }

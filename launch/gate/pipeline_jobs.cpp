@@ -23,6 +23,27 @@ namespace {
 constexpr double launch_s = 60, transfer_s = 120;
 /// For one look at the pulses of a job that fell silent.
 constexpr double look_s = 5;
+/// What of mpirun's output is kept: a program that writes without end must not fill the disk of the head.
+constexpr std::size_t log_bytes = std::size_t{64} << 20;
+
+class JobLog {
+ public:
+  explicit JobLog(std::string path) : path_(std::move(path)) {}
+
+  void note(std::string_view line) const {
+    if (auto noted = append_line(path_, line, false); !noted) log::error(noted.error().what);
+  }
+  /// A line of mpirun, as long as there is room.
+  void keep(std::string_view line) {
+    if (kept_ > log_bytes) return;
+    kept_ += line.size() + 1;
+    note(kept_ > log_bytes ? "# more was said and is left out" : line);
+  }
+
+ private:
+  std::string path_;
+  std::size_t kept_ = 0;
+};
 
 double monotonic_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -64,7 +85,7 @@ bool Pipeline::upload(const Job& job) {
 }
 
 void Pipeline::launch(const Job& job) {
-  const std::string hosts = folder_.file("hostfile-" + job.name), log_path = folder_.file("mpirun-" + job.name + ".log");
+  const std::string hosts = folder_.file("hostfile-" + job.name);
   std::string lines;
   for (const std::string& host : job.hosts) lines += host + " slots=1\n";
   if (auto written = write_file_atomic(hosts, lines); !written) return log::error(written.error().what);
@@ -81,29 +102,27 @@ void Pipeline::launch(const Job& job) {
                          .program = {launcher.install_dir + "/bin/fabricgate-rank", "accept", "--job",
                                      job_path(launcher.spool_dir, job.identity.run, job.name)}};
   const auto arguments = mpirun_arguments(mpirun);
-  if (auto noted = append_line(log_path, "$ " + shell_line(arguments), false); !noted) log::error(noted.error().what);
-  const auto keep = [&](std::string_view line) {
-    if (auto noted = append_line(log_path, line, false); !noted) log::error(noted.error().what);
-  };
+  JobLog kept(folder_.file("mpirun-" + job.name + ".log"));
+  kept.note("$ " + shell_line(arguments));
   JobWatch watch(job.hosts, monotonic_s, [&] { return look_at(job); });
   ChildOptions options;
-  options.on_err = keep;
+  options.on_err = [&](std::string_view line) { kept.keep(line); };
   options.on_out = [&](std::string_view line) {
     if (const auto event = progress_from_line(line)) {
       watch.heard();
       return progress_.show(*event);
     }
     if (is_ended_line(line)) watch.ended();
-    keep(line);
+    kept.keep(line);
   };
   options.stop = [&] { return interrupted() || watch.give_up(); };
   auto ended = run_child(arguments, Deadline::in_seconds(job.deadline_s + launch_s), options);
   if (!ended) return log::error(ended.error().with("mpirun").what);
   if (ended->timed_out) log::warn(fmt::format("job {} did not end in {:.0f} s and was ended", job.name, job.deadline_s + launch_s));
-  keep(fmt::format("# exit code {}{}", ended->exit_code, ended->timed_out ? ", ended at its deadline" : ""));
+  kept.note(fmt::format("# exit code {}{}", ended->exit_code, ended->timed_out ? ", ended at its deadline" : ""));
   silent_ = watch.silent();
   never_began_ = watch.never_began();
-  for (const auto& [host, why] : silent_) keep(fmt::format("# given up: {}: {}", host, why));
+  for (const auto& [host, why] : silent_) kept.note(fmt::format("# given up: {}: {}", host, why));
 }
 
 /// The pulse of each rank of the job.
