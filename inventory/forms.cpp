@@ -83,7 +83,7 @@ bool dir(std::string_view text) {
   if (text.size() < 2 || text.size() > 255 || text[0] != '/' || text.back() == '/') return false;
   const std::string whole = std::string(text) + '/';
   return made_of(text, "/._+-", 255, "/") && whole.find("/../") == std::string::npos &&
-         whole.find("//") == std::string::npos;
+         whole.find("/./") == std::string::npos && whole.find("//") == std::string::npos;
 }
 
 bool pci_address(std::string_view text) {
@@ -111,7 +111,7 @@ const Form user{"a login name", user_name};
 const Form jump{"[user@]host[:port]", jump_host};
 const Form local_path{"a path",
                       [](std::string_view t) { return printable(t, true) && t.find('"') == std::string_view::npos; }};
-const Form remote_dir{"an absolute path of letters, digits and ._+- without '..' and trailing '/'", dir};
+const Form remote_dir{"an absolute path of letters, digits and ._+- without '.', '..' and trailing '/'", dir};
 const Form ports{"two ports from 1024 to 65535, the first lower, as in 20000-20999", port_range};
 const Form host_name{"an IPv4 address or a DNS name", [](std::string_view t) { return parse_ipv4(t) || dns_name(t); }};
 const Form hosts{"a host range as in gpu[001-064,070]", [](std::string_view t) { return printable(t, false); }};

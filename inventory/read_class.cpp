@@ -49,7 +49,7 @@ void read_rail(YamlReader& r, const YamlNode& node, Rail& rail, RailMarks& m, bo
          {"rate_gbps",
           [&](const YamlNode& n) {
             double gbps = 0;
-            if (r.number(n, "rate_gbps", 10000, gbps)) rail.rate_bits_per_s = gbps * 1e9;
+            if (r.number(n, "rate_gbps", std::pair(0.001, 10000.0), gbps)) rail.rate_bits_per_s = gbps * 1e9;
           },
           needed},
          {"mtu", [&](const YamlNode& n) { r.integer(n, "mtu", std::pair(576, 65520), rail.mtu); }},

@@ -1,5 +1,7 @@
 #include "inventory/yaml_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -150,12 +152,12 @@ bool YamlReader::integer(const YamlNode& node, std::string_view key, std::pair<i
   return true;
 }
 
-bool YamlReader::number(const YamlNode& node, std::string_view key, double high, double& out) {
-  const std::string expected = "a number above 0, at most " + std::to_string(static_cast<std::int64_t>(high));
+bool YamlReader::number(const YamlNode& node, std::string_view key, std::pair<double, double> range, double& out) {
+  const std::string expected = fmt::format("a number from {:g} to {:g}", range.first, range.second);
   if (!expect_scalar(node, key, expected, true)) return false;
   double value = 0;
-  if (!parse_whole(node.text, value) || leading_zero(node.text) || !std::isfinite(value) || value <= 0 ||
-      value > high) {
+  if (!parse_whole(node.text, value) || leading_zero(node.text) || !std::isfinite(value) || value < range.first ||
+      value > range.second) {
     problem(node.mark, std::string(key) + ": expected " + expected + ", found " + describe(node));
     return false;
   }

@@ -44,8 +44,8 @@ class YamlReader {
   bool integer(const YamlNode& node, std::string_view key, std::pair<std::int64_t, std::int64_t> range,
                std::int64_t& out);
   bool integer(const YamlNode& node, std::string_view key, std::pair<int, int> range, int& out);
-  /// Greater than zero, at most `high`.
-  bool number(const YamlNode& node, std::string_view key, double high, double& out);
+  /// Within the range, ends included.
+  bool number(const YamlNode& node, std::string_view key, std::pair<double, double> range, double& out);
   bool boolean(const YamlNode& node, std::string_view key, bool& out);
   /// One of the words; returns its index, or -1.
   int word(const YamlNode& node, std::string_view key, std::initializer_list<const char*> words);

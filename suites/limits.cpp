@@ -1,5 +1,8 @@
 #include "suites/limits.hpp"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <set>
 
 #include "results/file.hpp"
@@ -15,6 +18,20 @@ std::set<std::string> metric_names() {
   return names;
 }
 
+/// Beyond it no such quantity is a demand, and arithmetic with it would not be defined.
+double highest(const std::string& unit) {
+  static const std::map<std::string, double> bounds{{"1", 10}, {"s", 1e6}, {"count", 1e9}, {"1/s", 1e12}};
+  return bounds.at(unit);
+}
+
+double read_bound(const StrictMap& map, const std::string& metric, const char* key) {
+  const double value = map.number(key), most = highest(known_metrics().at(metric));
+  if (value < 0 || value > most)
+    throw YamlProblem{map.at(key).Mark(), fmt::format("limit {}: {} must be from 0 to {:g} {}, found {:g}", metric, key,
+                                                      most, known_metrics().at(metric), value)};
+  return value;
+}
+
 Limit read_limit(const std::string& metric, const YAML::Node& node) {
   const StrictMap map(node, "limit " + metric, {"low", "high", "unit", "source"});
   Limit limit;
@@ -23,11 +40,9 @@ Limit read_limit(const std::string& metric, const YAML::Node& node) {
   const std::string& expected = known_metrics().at(metric);
   if (limit.unit != expected)
     throw YamlProblem{map.at("unit").Mark(), "limit " + metric + ": unit is '" + limit.unit + "', the metric is in '" + expected + "'"};
-  if (map.has("low")) limit.low = map.number("low");
-  if (map.has("high")) limit.high = map.number("high");
+  if (map.has("low")) limit.low = read_bound(map, metric, "low");
+  if (map.has("high")) limit.high = read_bound(map, metric, "high");
   if (!limit.low && !limit.high) throw YamlProblem{map.mark(), "limit " + metric + " has neither low nor high"};
-  for (const auto& bound : {limit.low, limit.high})
-    if (bound && *bound < 0) throw YamlProblem{map.mark(), "limit " + metric + " is negative"};
   if (limit.low && limit.high && *limit.low > *limit.high)
     throw YamlProblem{map.mark(), "limit " + metric + ": low is above high, so nothing could pass"};
   return limit;

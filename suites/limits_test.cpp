@@ -52,7 +52,14 @@ TEST(Limits, BadFilesAreErrorsWithPlaceAndReason) {
   EXPECT_THAT(limits_error("schema: 1\ndefault:\n  clock.offset: {unit: s, source: x}\n"), HasSubstr("neither low nor high"));
   EXPECT_THAT(limits_error("schema: 1\ndefault:\n  clock.offset: {high: .inf, unit: s, source: x}\n"), HasSubstr("finite number"));
   EXPECT_THAT(limits_error("schema: 1\ndefault:\n  clock.offset: {high: nan, unit: s, source: x}\n"), HasSubstr("finite number"));
-  EXPECT_THAT(limits_error("schema: 1\ndefault:\n  clock.offset: {high: -1, unit: s, source: x}\n"), HasSubstr("negative"));
+  EXPECT_THAT(limits_error("schema: 1\ndefault:\n  clock.offset: {high: -1, unit: s, source: x}\n"),
+              HasSubstr("l.yaml:3:24: limit clock.offset: high must be from 0 to 1e+06 s, found -1"));
+  EXPECT_THAT(limits_error("schema: 1\ndefault:\n  pair.frame_train: {low: 1.0e+300, unit: count, source: x}\n"),
+              HasSubstr("low must be from 0 to 1e+09 count, found 1e+300"));
+  EXPECT_THAT(limits_error("schema: 1\ndefault:\n  pair.frame_loss: {high: 1e400, unit: \"1\", source: x}\n"),
+              HasSubstr("finite number"));
+  EXPECT_THAT(limits_error("schema: 1\ndefault:\n  pair.bandwidth_share: {low: 90, unit: \"1\", source: x}\n"),
+              HasSubstr("low must be from 0 to 10 1, found 90"));
   EXPECT_THAT(limits_error("schema: 1\ndefault:\n  clock.offset: {low: 2, high: 1, unit: s, source: x}\n"), HasSubstr("low is above high"));
   EXPECT_THAT(limits_error("schema: 1\ndefault:\n  clock.offset: {high: 1, high: 2, unit: s, source: x}\n"), HasSubstr("appears twice"));
   EXPECT_THAT(limits_error("schema: 1\ndefault:\n  clock.offset: {high: 1, unit: s}\n"), HasSubstr("lacks 'source'"));
