@@ -96,6 +96,7 @@ json to_json_value(const Finding& f) {
   json out{{"cause", f.cause}, {"verdict", to_string(f.verdict)}, {"primary", f.primary}, {"subject", subject_json(f.subject)}};
   put(out, "expected", f.expected);
   put(out, "found", f.found);
+  put(out, "limit", f.limit);
   if (!f.evidence.empty()) {
     out["evidence"] = json::array();
     for (const Evidence& e : f.evidence) {
@@ -122,6 +123,7 @@ Result<Finding> finding_from_json(const json& in) {
     f.subject = subject_from(in.value("subject", json::object()));
     f.expected = in.value("expected", "");
     f.found = in.value("found", "");
+    f.limit = in.value("limit", "");
     for (const json& e : in.value("evidence", json::array()))
       f.evidence.push_back({e.value("line", -1), e.at("text").get<std::string>()});
     return f;

@@ -46,6 +46,7 @@ struct Finding {
   Subject subject;
   std::string expected;
   std::string found;
+  std::string limit;  ///< the limit that was not kept and where it is from; empty where no limits file has a say
   std::vector<Evidence> evidence;
 
   friend bool operator==(const Finding&, const Finding&) = default;

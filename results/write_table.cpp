@@ -86,6 +86,7 @@ std::string finding_rows(const std::vector<Finding>& findings) {
     if (cause != nullptr) out += fmt::format("      {}\n", cause->title);
     if (!block.first->expected.empty() || !block.first->found.empty())
       out += fmt::format("      expected {}; found {}\n", block.first->expected, block.first->found);
+    if (!block.first->limit.empty()) out += fmt::format("      limit {}\n", block.first->limit);
     if (cause != nullptr) out += fmt::format("      {}: {}\n", cause->action, cause->remedy);
   }
   return out;

@@ -21,8 +21,9 @@ std::vector<Culprit> blame_leaves(PathTable& table, int rail, const std::vector<
 /// The same for groups found from the good paths alone.
 std::vector<Culprit> blame_groups(PathTable& table, int rail);
 
-/// Kind fabric when no path of the rail is good and three or more nodes were tried.
-std::vector<Culprit> blame_fabric(PathTable& table, int rail);
+/// Kind fabric when no path of the rail is good and three or more nodes were tried. `alike`: only where all paths reach
+/// the same share too, which clears the nodes whatever part of the pairs was measured.
+std::vector<Culprit> blame_fabric(PathTable& table, int rail, bool alike = false);
 
 /// Whatever is left: one culprit per pair, kind pair, or one unexplained for a knot of three or more nodes.
 std::vector<Culprit> blame_pairs(PathTable& table, int rail);

@@ -29,6 +29,26 @@ void take(PathTable& table, int from, int to, int rail, Culprit& culprit) {
   culprit.evidence.push_back({from, to, rail});
 }
 
+/// Every open path of the rail has the same share of the declared rate, within a tenth, and no node is part of all
+/// pairs: then it is not some nodes that are slow but all, or the declaration that is wrong.
+bool all_alike(const PathTable& table, int rail, const std::vector<NodePair>& pairs) {
+  constexpr float spread = 1.1F;
+  float least = 0, most = 0;
+  for (const NodePair& pair : pairs)
+    for (const auto& [from, to] : {std::pair(pair.a, pair.b), std::pair(pair.b, pair.a)}) {
+      if (!table.open(rail, from, to)) continue;
+      const float share = table.at(rail, from, to).share;
+      if (share <= 0 || table.at(rail, from, to).mtu) return false;
+      least = least == 0 ? share : std::min(least, share);
+      most = std::max(most, share);
+    }
+  const auto in_all = [&](int node) {
+    return std::all_of(pairs.begin(), pairs.end(),
+                       [&](const NodePair& pair) { return pair.a == node || pair.b == node; });
+  };
+  return !pairs.empty() && most <= spread * least && !in_all(pairs[0].a) && !in_all(pairs[0].b);
+}
+
 Culprit pair_culprit(PathTable& table, int rail, const NodePair& pair, bool ends_are_good) {
   const bool forth = table.open(rail, pair.a, pair.b), back = table.open(rail, pair.b, pair.a);
   const Way way = forth && back ? Way::both : forth ? Way::tx : Way::rx;
@@ -59,15 +79,18 @@ std::vector<std::vector<NodePair>> knots(const std::vector<NodePair>& pairs, int
 
 }  // namespace
 
-std::vector<Culprit> blame_fabric(PathTable& table, int rail) {
+std::vector<Culprit> blame_fabric(PathTable& table, int rail, bool alike) {
   std::set<int> nodes;
   int good = 0;
   for (int node = 0; node < table.nodes(); ++node) good += table.good_paths({node, rail, Way::tx});
   const std::vector<NodePair> pairs = open_pairs(table, rail);
   for (const NodePair& pair : pairs) nodes.insert({pair.a, pair.b});
-  if (good > 0 || nodes.size() < 3 || pairs.size() < 3) return {};
+  if (good > 0 || nodes.size() < 3 || pairs.size() < (alike ? 2 : 3)) return {};
+  if (alike && !all_alike(table, rail, pairs)) return {};
   Culprit culprit{.kind = CulpritKind::fabric, .ends = {{-1, rail}}, .confidence = 0.7};
-  culprit.text = "no pair of this rail is good";
+  culprit.text =
+      alike ? "no pair of this rail is good and all reach the same: the declared rate, or something that all share"
+            : "no pair of this rail is good";
   for (const NodePair& pair : pairs) {
     take(table, pair.a, pair.b, rail, culprit);
     take(table, pair.b, pair.a, rail, culprit);

@@ -4,6 +4,8 @@
 /// 1. Certain first. What a node itself says (no carrier, wrong MTU) and what ARP shows (crossed cables, an address
 /// that
 ///    exists twice) explain the bad paths they touch; these are not counted again.
+///    Then, where no path of a rail is good and all reach the same share of the declared rate: the declaration or the
+///    fabric, and no node, however few pairs were measured.
 /// 2. Leaf switches, where they are known: all paths from one leaf to another bad, none inside bad → between. Ends with
 ///    bad paths inside their own leaf as well are left to step 3.
 /// 3. Ends. An end (node, rail, tx or rx) is a suspect when it has two or more bad paths and no good one. This is a
@@ -92,6 +94,7 @@ std::vector<std::string> leaves_of(const Observation& observation, int rail) {
 std::vector<Culprit> blame_rails(PathTable& table, const Observation& observation) {
   std::vector<Culprit> out;
   for (int rail = 0; rail < table.rails(); ++rail) {
+    append(out, blame_fabric(table, rail, true));
     append(out, blame_leaves(table, rail, leaves_of(observation, rail)));
     append(out, blame_ends(table, rail));
     append(out, blame_fabric(table, rail));

@@ -99,9 +99,11 @@ Judgement judge_collective(const JudgeContext& context, const Record& record) {
   const double bound = rate * nodes / (nodes - 1) * (ranks - 1) / ranks;
   const double busbw = sample->points.back().busbw_bytes_per_s;
   if (busbw > *share->high * bound)
-    findings.push_back(impossible({}, "at most " + rate_text(*share->high * bound), rate_text(busbw)));
+    findings.push_back(held_against(impossible({}, "at most " + rate_text(*share->high * bound), rate_text(busbw)),
+                                    "collective.busbw_share", *share));
   else if (busbw < *share->low * bound)
-    findings.push_back(slow(*sample, *share->low * bound, bound, busbw));
+    findings.push_back(
+        held_against(slow(*sample, *share->low * bound, bound, busbw), "collective.busbw_share", *share));
   return decide(std::move(findings));
 }
 

@@ -10,6 +10,9 @@
 
 namespace fabricgate::suites {
 
+/// "pair.bandwidth_share 0.85 to 1.1: shaped rate minus headers"
+std::string limit_text(const std::string& metric, const Limit& limit);
+
 /// The sample is no evidence: `reason` names the value and why.
 inline Judgement unusable(const Record& record, const std::string& reason) {
   Judgement judgement{Verdict::inconclusive, reason, {}};
@@ -42,6 +45,12 @@ inline Judgement decide(std::vector<Finding> findings) {
 inline Finding impossible(Subject subject, const std::string& expected, const std::string& found) {
   Finding finding = make_finding("bench.impossible_number", std::move(subject), expected, found);
   finding.verdict = Verdict::inconclusive;
+  return finding;
+}
+
+/// The finding with the limit it was held against, its value and its source.
+inline Finding held_against(Finding finding, const std::string& metric, const Limit& limit) {
+  finding.limit = limit_text(metric, limit);
   return finding;
 }
 

@@ -85,8 +85,10 @@ void judge_counters(const RailView& v, const CounterRule& rule, const Limit& lim
     const double value = static_cast<double>(counter_delta(v, name)) / (rule.rate ? seconds : 1);
     if (value <= *limit.high) continue;
     const std::string unit = rule.rate ? " per second" : "";
-    findings.push_back(make_finding(rule.cause, v.subject, name + " at most " + std::to_string(std::llround(*limit.high)) + unit,
-                                    std::to_string(std::llround(value)) + unit));
+    findings.push_back(held_against(
+        make_finding(rule.cause, v.subject, name + " at most " + std::to_string(std::llround(*limit.high)) + unit,
+                     std::to_string(std::llround(value)) + unit),
+        rule.metric, limit));
   }
 }
 
@@ -119,7 +121,9 @@ Judgement judge_link_rail(const JudgeContext& context, const Record& record) {
   if (now.speed_mbps == 0 || now.speed_mbps < -1 || rate > 1e14)
     return unusable(record, "speed " + std::to_string(now.speed_mbps) + " Mb/s cannot be");
   if (!emulated && now.speed_mbps > 0 && rate < *speed->low * view->rail->rate_bits_per_s)
-    findings.push_back(make_finding("link.speed_degraded", view->subject, rate_text(view->rail->rate_bits_per_s / 8), rate_text(rate / 8)));
+    findings.push_back(held_against(make_finding("link.speed_degraded", view->subject,
+                                                 rate_text(view->rail->rate_bits_per_s / 8), rate_text(rate / 8)),
+                                    "link.speed_share", *speed));
   if (now.mtu != view->want.mtu)
     findings.push_back(make_finding("mtu.not_as_declared", view->subject, std::to_string(view->want.mtu), std::to_string(now.mtu)));
   const std::string address = format_ipv4(view->want.address);

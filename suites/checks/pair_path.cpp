@@ -82,12 +82,16 @@ std::string judge_direction(const PairView& v, int index, std::vector<Finding>& 
   if (v.rate_bytes_per_s <= 0) return "";
   const Limit* share = v.context.limits.find("pair.bandwidth_share");
   const double measured = direction.sweep.back().bytes_per_s;
+  const auto add = [&](Finding finding) {
+    findings.push_back(held_against(std::move(finding), "pair.bandwidth_share", *share));
+  };
   if (measured > *share->high * v.rate_bytes_per_s)
-    findings.push_back(impossible(subject_of(v, index), "at most " + rate_text(*share->high * v.rate_bytes_per_s), rate_text(measured)));
+    add(impossible(subject_of(v, index), "at most " + rate_text(*share->high * v.rate_bytes_per_s),
+                   rate_text(measured)));
   else if (measured < *share->low * v.rate_bytes_per_s)
-    findings.push_back(make_finding("pair.below_floor", subject_of(v, index),
-                                    "at least " + rate_text(*share->low * v.rate_bytes_per_s) + " of " + rate_text(v.rate_bytes_per_s),
-                                    rate_text(measured)));
+    add(make_finding("pair.below_floor", subject_of(v, index),
+                     "at least " + rate_text(*share->low * v.rate_bytes_per_s) + " of " + rate_text(v.rate_bytes_per_s),
+                     rate_text(measured)));
   return "";
 }
 
@@ -97,9 +101,12 @@ std::string judge_latency(const PairView& v, const std::string& metric, std::vec
   if (v.sample.latency_iterations == 0) return "latency was not measured";
   if (!within(p50, 0, 1e4) || !within(p99, 0, 1e4) || p99 < p50) return "latencies are not ordered positive numbers";
   if (p50 < *limit.low)
-    findings.push_back(impossible(subject_of(v), "at least " + time_text(*limit.low), time_text(p50)));
+    findings.push_back(
+        held_against(impossible(subject_of(v), "at least " + time_text(*limit.low), time_text(p50)), metric, limit));
   else if (limit.high && p50 > *limit.high)
-    findings.push_back(make_finding("pair.latency_high", subject_of(v), "at most " + time_text(*limit.high), time_text(p50)));
+    findings.push_back(held_against(
+        make_finding("pair.latency_high", subject_of(v), "at most " + time_text(*limit.high), time_text(p50)), metric,
+        limit));
   return "";
 }
 

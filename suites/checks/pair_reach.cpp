@@ -111,6 +111,8 @@ Judgement judge_pair_reach(const JudgeContext& context, const Record& record) {
     open.erase({answer.from, answer.from_rail});
     if (std::find(counted.begin(), counted.end(), answer.from_rail) == counted.end()) continue;
     if (const std::string reason = judge_loss(answer, *limits, findings); !reason.empty()) return unusable(record, reason);
+    if (!findings.empty() && findings.back().cause == "pair.packet_loss")
+      findings.back().limit = limit_text("pair.frame_loss", *context.limits.find("pair.frame_loss"));
   }
   if (!open.empty()) return unusable(record, open.begin()->first + " did not ask on " + open.begin()->second);
   return decide(std::move(findings));

@@ -17,6 +17,15 @@ std::string time_text(double seconds) {
   return fmt::format("{:.2f} s", seconds);
 }
 
+std::string limit_text(const std::string& metric, const Limit& limit) {
+  const std::string unit = limit.unit == "1" ? "" : " " + limit.unit;
+  const std::string range = limit.low && limit.high ? fmt::format("{:g} to {:g}", *limit.low, *limit.high)
+                            : limit.low             ? fmt::format("at least {:g}", *limit.low)
+                            : limit.high            ? fmt::format("at most {:g}", *limit.high)
+                                                    : "none";
+  return metric + " " + range + unit + ": " + limit.source;
+}
+
 std::string percent_text(double share) { return fmt::format("{:.2g} %", share * 100); }
 
 }  // namespace fabricgate::suites

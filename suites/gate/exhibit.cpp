@@ -82,9 +82,19 @@ std::string shape_problem(const Inventory& inventory, const Check* check, const 
   return "";
 }
 
+/// A stored finding may lack its limit: records of older builds do.
 void add_missing(std::vector<Finding>& to, const std::vector<Finding>& from) {
-  for (const Finding& finding : from)
-    if (std::find(to.begin(), to.end(), finding) == to.end()) to.push_back(finding);
+  for (const Finding& finding : from) {
+    const auto same = [&](Finding other) {
+      other.limit = finding.limit;
+      return other == finding;
+    };
+    const auto found = std::find_if(to.begin(), to.end(), same);
+    if (found == to.end())
+      to.push_back(finding);
+    else
+      found->limit = finding.limit;
+  }
 }
 
 void set_skip(const GateInput& input, Record& record) {

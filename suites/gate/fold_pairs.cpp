@@ -62,6 +62,19 @@ struct Explained {
   bool has(const fabric::PathResult& path) const { return paths.count({path.from, path.to, path.rail}) != 0; }
 };
 
+/// The limit that made the culprit's paths bad, and the declared rate it is a share of; localisation knows classes
+/// alone.
+void name_limit(const Fold& fold, const fabric::Culprit& culprit, Finding& finding) {
+  using fabric::Effect;
+  const bool slow =
+      culprit.effect == Effect::slow || culprit.effect == Effect::unstable || culprit.effect == Effect::contention;
+  const char* metric = culprit.effect == Effect::loss ? "pair.frame_loss" : slow ? "pair.bandwidth_share" : "";
+  if (const Limit* limit = fold.input.limits.find(metric)) finding.limit = limit_text(metric, *limit);
+  const std::size_t node = fold.input.inventory.find(finding.subject.host).value_or(0);
+  const Rail* rail = declared_rail(&fold.input.inventory.nodes[node], finding.subject.rail);
+  if (slow && rail != nullptr) finding.expected += " (declared " + rate_text(rail->rate_bits_per_s / 8) + ")";
+}
+
 /// Findings of the culprits into the fold; returns the culprits that keep the gate shut.
 std::vector<fabric::Culprit> fold_culprits(Fold& fold, const fabric::Observation& observation, Explained& explained) {
   std::vector<fabric::Culprit> shutting;
@@ -69,6 +82,7 @@ std::vector<fabric::Culprit> fold_culprits(Fold& fold, const fabric::Observation
   std::vector<Finding> list = fabric::findings(culprits, observation);
   for (std::size_t i = 0; i < culprits.size() && i < list.size(); ++i) {
     Finding& finding = list[i];
+    name_limit(fold, culprits[i], finding);
     if (!opens_gate(finding.verdict)) {
       for (const fabric::DirectedPath& path : culprits[i].evidence) explained.add(path.from, path.to, path.rail);
       shutting.push_back(culprits[i]);
@@ -230,6 +244,8 @@ void fold_pairs(Fold& fold) {
   }
   if (bad.empty()) return;
   fabric::Observation observation = pair_observation(fold.input.inventory, fold.exhibits.records);
+  if (const Limit* share = fold.input.limits.find("pair.bandwidth_share"); share && share->low)
+    observation.share_floor = *share->low;
   std::set<std::tuple<int, int, int>> forgotten;
   for (const Exhibit* exhibit : forgiven)
     for (const fabric::PathResult& path : exhibit->paths) forgotten.insert({path.from, path.to, path.rail});

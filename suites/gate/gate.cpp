@@ -1,10 +1,13 @@
 /// Method. Tier by tier, in the order of a run:
-///  1. node and rail checks give each node a verdict; a demanded check without record is not_run; the first tier that does
+///  1. node and rail checks give each node a verdict; a demanded check without record is not_run; the first tier that
+///  does
 ///     not open the gate is where the node left, and nothing later is expected of it;
 ///  2. host.fleet is judged over the digest of the facts that are there and must cover every node that did not leave;
+///     links of one rail at the same lower speed on every node are one finding of the rail, not one of each node;
 ///  3. the pair tier: a suspect that was good again alone and under full load is a warning; everything else bad goes to
-///     fabric::localise, whose culprits are the findings. Findings of single pairs that a culprit explains are echoes; those
-///     that none explains stand. Pairs of a node that is itself shut are excused, all others must have been measured;
+///     fabric::localise, whose culprits are the findings. Findings of single pairs that a culprit explains are echoes;
+///     those that none explains stand. Pairs of a node that is itself shut are excused, all others must have been
+///     measured;
 ///  4. the collective must cover every node that did not leave;
 ///  5. link counters are read again at the end;
 ///  6. the cluster is the worst of required nodes, findings of no single node, and missing evidence.
@@ -61,6 +64,7 @@ GateResult gate(const GateInput& input, const Exhibits& exhibits) {
   for (const Exhibit& exhibit : exhibits.records) ++fold.result.counts[exhibit.record.tier][exhibit.record.verdict];
   fold.result.findings = exhibits.problems;
   fold_nodes(fold);
+  fold_declared(fold);
   fold_pairs(fold);
   fold_missing_pairs(fold);
   fold_collective(fold);

@@ -14,12 +14,6 @@ GateResult judge(const GoodRun& run, std::optional<Tier> through = {}) {
               {{"records.jsonl", run.text()}});
 }
 
-/// Changes samples and judges them anew, as a live run would have.
-void change(GoodRun& run, const std::string& check, const std::function<bool(Record&)>& edit) {
-  for (Record& record : run.records)
-    if (record.check == check && edit(record)) record = judged({run.inventory, run.limits}, record);
-}
-
 /// Replaces the collective by one over `hosts`.
 void collective_over(GoodRun& run, const std::vector<std::string>& hosts) {
   change(run, "collective.allreduce", [&](Record& record) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "suites/check.hpp"
 #include "suites/gate/gate.hpp"
 #include "suites/gate/good_run.hpp"
 
@@ -34,6 +35,12 @@ inline bool about(const Record& record, const std::string& host) {
 
 inline void drop(GoodRun& run, const std::function<bool(const Record&)>& which) {
   run.records.erase(std::remove_if(run.records.begin(), run.records.end(), which), run.records.end());
+}
+
+/// Changes samples and judges them anew, as a live run would have.
+inline void change(GoodRun& run, const std::string& check, const std::function<bool(Record&)>& edit) {
+  for (Record& record : run.records)
+    if (record.check == check && edit(record)) record = judged({run.inventory, run.limits}, record);
 }
 
 /// One direction of a pair.rail sample.

@@ -45,8 +45,8 @@ class Lab:
     def __init__(self, folder, options):
         self.folder = folder
         self.environment = dict(os.environ, FABRICGATE_LAB=str(folder))
-        self.unmanaged = "--unmanaged" in options
-        self.options = [o for o in options if o != "--unmanaged"] + (["--staged"] if self.unmanaged else [])
+        self.unmanaged, self.overdeclared = "--unmanaged" in options, "--overdeclared" in options
+        self.options = [o for o in options if o not in ("--unmanaged", "--overdeclared")] + (["--staged"] if self.unmanaged else [])
 
     def __enter__(self):
         self.call("up", *self.options)
@@ -58,6 +58,9 @@ class Lab:
             for key in ("network", "memlock"):
                 text = re.sub(rf"\b{key}: true", f"{key}: false", text)
             path.write_text(text)
+        if self.overdeclared:  # ten times the rate that every rail has
+            path = self.folder / "inventory.yaml"
+            path.write_text(re.sub(r"rate_gbps: (\S+)", lambda m: f"rate_gbps: {10 * float(m.group(1)):g}", path.read_text()))
         return self
 
     def __exit__(self, *_):
