@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
+#include "bootstrap/stage/fold_plans.hpp"
+#include "inventory/desired/desired.hpp"
 #include "inventory/observe/identity.hpp"
-#include "results/host_range.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
@@ -148,22 +148,18 @@ std::vector<Record> stage_records(const StageReport& report, const RunIdentity& 
   return records;
 }
 
-std::string to_text(const StageReport& report) {
-  using Key = std::tuple<NodeState, std::string, std::vector<std::string>>;
-  std::vector<std::pair<Key, std::vector<std::string>>> groups;
+std::string to_text(const StageReport& report, const Inventory& inventory) {
+  std::vector<NodePlan> plans;
   for (const NodeReport& node : report.nodes) {
-    const Key key{node.state, node.reason, node.commands};
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.first == key; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
-    group->second.push_back(node.name);
+    NodePlan& plan = plans.emplace_back();
+    plan.name = node.name;
+    plan.head = to_string(node.state) + (node.reason.empty() ? "" : ": " + node.reason);
+    plan.commands = node.commands;
+    if (node.node >= inventory.nodes.size() || !inventory.nodes[node.node].spec) continue;
+    for (const Rail& rail : inventory.nodes[node.node].spec->rails)
+      plan.addresses.emplace_back(rail.name, rail_address(rail, node.node));
   }
-  std::string text;
-  for (const auto& [key, names] : groups) {
-    const auto& [state, reason, commands] = key;
-    text += fmt::format("{}: {}{}{}\n", fold_hosts(names), to_string(state), reason.empty() ? "" : ": ", reason);
-    for (const std::string& command : commands) text += "    " + command + "\n";
-  }
-  return text + counts(report) + "\n";
+  return fold_plans(plans) + counts(report) + "\n";
 }
 
 }  // namespace fabricgate::bootstrap

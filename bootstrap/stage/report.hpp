@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bootstrap/agent/protocol.hpp"
+#include "inventory/inventory.hpp"
 #include "results/record.hpp"
 
 namespace fabricgate::bootstrap {
@@ -50,7 +51,8 @@ void judge_identities(StageReport& report);
 /// One stage.node record per node of a stage; none for a plan.
 std::vector<Record> stage_records(const StageReport& report, const RunIdentity& identity);
 
-/// Nodes with the same state, reason and commands folded into one block, and a last line with the counts.
-std::string to_text(const StageReport& report);
+/// Nodes with the same state, reason and commands, but for their rail addresses, folded into one block
+/// (fold_plans.hpp), and a last line with the counts. `inventory` is the one the report is about.
+std::string to_text(const StageReport& report, const Inventory& inventory);
 
 }  // namespace fabricgate::bootstrap

@@ -32,7 +32,7 @@ TEST(StageText, EqualPlansAreFoldedAndOthersStayApart) {
                 node("gpu002", NodeState::planned, {"sysctl -w a=1"}),
                 node("gpu003", NodeState::planned, {"sysctl -w a=2"}), node("gpu004", NodeState::unchanged),
                 node("gpu005", NodeState::unreachable, {}, "ssh.unreachable: refused")}};
-  EXPECT_EQ(to_text(report),
+  EXPECT_EQ(to_text(report, {}),
             "gpu[001-002]: planned\n    sysctl -w a=1\n"
             "gpu003: planned\n    sysctl -w a=2\n"
             "gpu004: unchanged\n"
@@ -41,7 +41,7 @@ TEST(StageText, EqualPlansAreFoldedAndOthersStayApart) {
 }
 
 TEST(StageText, NoNodesAreSaidToBeNone) {
-  EXPECT_EQ(to_text({}), "no nodes\n");
+  EXPECT_EQ(to_text({}, {}), "no nodes\n");
 }
 
 TEST(StageVersions, NodeThatDiffersFromMostIsNamed) {

@@ -65,8 +65,9 @@ class Stage : public SshdTest {
 TEST_F(Stage, PlanPrintsWhatWouldBeTypedAndLeavesNothing) {
   use_own_agent();
   const auto report = plan();
-  ASSERT_THAT(states(report), ElementsAre(NodeState::planned)) << to_text(report);
-  EXPECT_THAT(to_text(report), HasSubstr("install -D -m 0755 fabricgate-rank " + folder + "/opt/bin/fabricgate-rank"));
+  ASSERT_THAT(states(report), ElementsAre(NodeState::planned)) << to_text(report, inventory);
+  EXPECT_THAT(to_text(report, inventory),
+              HasSubstr("install -D -m 0755 fabricgate-rank " + folder + "/opt/bin/fabricgate-rank"));
   EXPECT_TRUE(report.nodes[0].facts);
   EXPECT_TRUE(report.nodes[0].clock_offset_s);
   EXPECT_FALSE(fs::exists(folder + "/opt"));
@@ -78,7 +79,7 @@ TEST_F(Stage, FirstRunDeploysAndTheSecondChangesNothing) {
   EXPECT_EQ(*read_file(folder + "/opt/bin/fabricgate-rank"), "rank program 1");
   EXPECT_EQ(sha256_hex(*read_file(folder + "/opt/bin/fabricgate-agent")), sha256_hex(*read_file(AGENT)));
   const auto again = stage();
-  EXPECT_THAT(states(again), ElementsAre(NodeState::unchanged)) << to_text(again);
+  EXPECT_THAT(states(again), ElementsAre(NodeState::unchanged)) << to_text(again, inventory);
   EXPECT_TRUE(again.nodes[0].commands.empty());
   EXPECT_THAT(states(plan()), ElementsAre(NodeState::unchanged));
 }
@@ -141,7 +142,7 @@ TEST_F(Stage, ANodeOfAnotherRunIsNamedAndNotTouchedWhateverIsAllowed) {
   ASSERT_TRUE(other && other->claim);
   options.allow_busy = true;
   const auto report = stage();
-  ASSERT_THAT(states(report), ElementsAre(NodeState::blocked)) << to_text(report);
+  ASSERT_THAT(states(report), ElementsAre(NodeState::blocked)) << to_text(report, inventory);
   EXPECT_EQ(cause(report.nodes[0]), "stage.node_busy");
   EXPECT_THAT(report.nodes[0].reason, HasSubstr("fabricgate run r2, led from head2"));
   EXPECT_FALSE(fs::exists(folder + "/opt/bin")) << "nothing deployed beside the agent";
@@ -151,7 +152,7 @@ TEST_F(Stage, AMachineOfAnotherNameIsNamedAndNotTouched) {
   use_own_agent();
   inventory.nodes[0].name = "declared";
   for (const auto& report : {plan(), stage()}) {
-    ASSERT_THAT(states(report), ElementsAre(NodeState::failed)) << to_text(report);
+    ASSERT_THAT(states(report), ElementsAre(NodeState::failed)) << to_text(report, inventory);
     EXPECT_EQ(report.nodes[0].reason, "host.identity_mismatch: the machine at its address calls itself " + name);
     EXPECT_EQ(report.nodes[0].findings.size(), 1u);
   }
@@ -164,7 +165,7 @@ TEST_F(Stage, OfTwoEntriesOfOneMachineTheOneWithAnotherNameIsRefusedAndBothAreNa
   inventory.nodes.resize(2, inventory.nodes[0]);
   inventory.nodes[0].name = "beta";
   const auto report = stage();
-  ASSERT_THAT(states(report), ElementsAre(NodeState::failed, NodeState::changed)) << to_text(report);
+  ASSERT_THAT(states(report), ElementsAre(NodeState::failed, NodeState::changed)) << to_text(report, inventory);
   EXPECT_EQ(cause(report.nodes[0]), "host.identity_mismatch");
   EXPECT_EQ(report.nodes[0].findings[0].subject.peer, name);
   EXPECT_THAT(report.nodes[0].reason, HasSubstr("the addresses of beta and " + name + " lead to this one machine"));
@@ -199,7 +200,8 @@ TEST_F(Stage, StopWhileTheAgentWorksLeavesEveryNodeInterruptedAndTheNextRunGoesO
   ASSERT_TRUE(write_file_atomic(options.agent_path, slow, 0755));
   options.stop = [&] { return fs::exists(mark); };
   const auto report = stage();
-  ASSERT_THAT(states(report), ElementsAre(NodeState::interrupted, NodeState::interrupted)) << to_text(report);
+  ASSERT_THAT(states(report), ElementsAre(NodeState::interrupted, NodeState::interrupted))
+      << to_text(report, inventory);
   EXPECT_EQ(cause(report.nodes[0]), "launch.interrupted");
   EXPECT_THAT(report.nodes[0].reason, HasSubstr("finishes the step it is in"));
   EXPECT_THAT(report.nodes[1].reason, HasSubstr("before anything was done"));
@@ -218,7 +220,7 @@ TEST_F(Stage, StopDuringAnUploadLeavesNoPartOfTheFile) {
   bool stopped = false;
   options.stop = [&] { return stopped = stopped || (fs::exists(bin) && !fs::is_empty(bin)); };
   const auto report = stage();
-  ASSERT_THAT(states(report), ElementsAre(NodeState::interrupted)) << to_text(report);
+  ASSERT_THAT(states(report), ElementsAre(NodeState::interrupted)) << to_text(report, inventory);
   EXPECT_EQ(report.nodes[0].findings.size(), 1u);
   for (int i = 0; i < 500 && !fs::is_empty(bin); ++i) ::usleep(20000);  // the node's shell removes it
   EXPECT_TRUE(fs::is_empty(bin));
@@ -229,7 +231,7 @@ TEST_F(Stage, InterruptedPlanRemovesItsSpareAgent) {
   bool stopped = false;
   options.stop = [&] { return stopped = stopped || !spares().empty(); };
   const auto report = plan();
-  EXPECT_THAT(states(report), ElementsAre(NodeState::interrupted)) << to_text(report);
+  EXPECT_THAT(states(report), ElementsAre(NodeState::interrupted)) << to_text(report, inventory);
   EXPECT_TRUE(stopped) << "the spare was seen";
   EXPECT_THAT(spares(), testing::IsEmpty());
 }
@@ -243,7 +245,7 @@ TEST_F(Stage, AFailureBeforeTheStopIsStillAFailure) {
   options.stop = [&] { return ended; };
   const auto report = finish(
       stage_nodes(inventory, all(), options, Deadline::in_seconds(60), [&](const NodeReport&) { ended = true; }));
-  EXPECT_THAT(states(report), ElementsAre(NodeState::blocked, NodeState::interrupted)) << to_text(report);
+  EXPECT_THAT(states(report), ElementsAre(NodeState::blocked, NodeState::interrupted)) << to_text(report, inventory);
 }
 
 TEST_F(Stage, MissingLocalProgramStopsBeforeAnyConnection) {

@@ -70,7 +70,7 @@ void keep_records(Coordinator& c, const Answers& answers, bootstrap::StageReport
         .agent_sha256 = with.value("agent_sha256", ""), .rank_sha256 = with.value("rank_sha256", ""), .nodes = {node}};
     for (Record& record : bootstrap::stage_records(one, c.setup().job.identity)) c.keep(std::move(record));
   }
-  keep_file(c.setup().spool(), "stage.txt", bootstrap::to_text(report));
+  keep_file(c.setup().spool(), "stage.txt", bootstrap::to_text(report, c.setup().inventory));
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ Result<Done> work(const Inventory& inventory, const Options& options, Meeting& m
   return Done{std::move(*report), seconds, how->run_folder};
 }
 
-int tell(const Shares& all, const std::string& folder) {
-  fmt::print("{}", bootstrap::to_text(all.report));
+int tell(const Shares& all, const Inventory& inventory, const std::string& folder) {
+  fmt::print("{}", bootstrap::to_text(all.report, inventory));
   const ExitCode code = exit_code_of(all.report);
   const bool idle =
       std::all_of(all.report.nodes.begin(), all.report.nodes.end(),
@@ -107,14 +107,14 @@ int tell(const Shares& all, const std::string& folder) {
 
 /// Rank 0 prints all shares; every rank leaves with the same code and only after all have worked, since a launcher ends
 /// all ranks when the first leaves with another code than 0.
-int conclude(const Result<Done>& done, const Options& options, Meeting& meeting) {
+int conclude(const Result<Done>& done, const Inventory& inventory, const Options& options, Meeting& meeting) {
   if (!done && meeting.rendezvous->size() == 1)
     return fail(done.error(), done.error().kind == ErrorKind::timeout ? inconclusive : usage);
   if (!done) fail(done.error(), usage);
   const double wait_s = done ? done->seconds : meet_s;
   auto texts = meeting.rendezvous->gather(done ? to_text(done->report.nodes) : "", Deadline::in_seconds(wait_s));
   int code = done ? inconclusive : usage;
-  if (meeting.leads() && texts && done) code = tell(join_shares(*texts, options.dry_run), done->folder);
+  if (meeting.leads() && texts && done) code = tell(join_shares(*texts, options.dry_run), inventory, done->folder);
   auto heard = meeting.rendezvous->broadcast(std::to_string(code), Deadline::in_seconds(wait_s));
   return heard ? std::atoi(heard->c_str()) : inconclusive;
 }
@@ -136,7 +136,7 @@ int run(const std::vector<std::string>& arguments, bool dry_run) {
   if (!inventory) return fail(inventory.error(), usage);
   auto meeting = open_meeting(inventory->management);
   if (!meeting) return fail(meeting.error(), inconclusive);
-  const int code = conclude(work(*inventory, options, *meeting), options, *meeting);
+  const int code = conclude(work(*inventory, options, *meeting), *inventory, options, *meeting);
   close_meeting(*meeting, code != inconclusive, code);
   return code;
 }

@@ -98,7 +98,7 @@ void Pipeline::stage() {
     if (node.state != bootstrap::NodeState::unreachable) taken_.insert(node.name);
     if (node.state != bootstrap::NodeState::unchanged && node.state != bootstrap::NodeState::changed) leave(node.name);
   }
-  if (auto written = write_file_atomic(folder_.file("stage.txt"), bootstrap::to_text(*report)); !written) log::error(written.error().what);
+  if (auto written = write_file_atomic(folder_.file("stage.txt"), bootstrap::to_text(*report, setup_.inventory)); !written) log::error(written.error().what);
   drop_failed(Tier::stage);
 }
 
