@@ -47,11 +47,45 @@ Status write_and_sync(const std::string& path, const std::string& shown, std::st
   return {};
 }
 
+/// A FIFO that nobody writes must not hold the opening up.
+constexpr int read_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a FIFO or pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+Error too_large(const std::string& path, std::uint64_t bytes, std::size_t most) {
+  return {ErrorKind::io,
+          "read " + path + ": it has " + std::to_string(bytes) + " bytes, at most " + std::to_string(most) +
+              " are expected; is it the file meant?",
+          EFBIG};
+}
+
+/// What open(2) made of `path` is a regular file of at most `most` bytes; errno is that of open(2).
+Status regular(int fd, const std::string& path, std::size_t most) {
+  if (fd < 0 && errno == ENXIO)
+    return Error{ErrorKind::io, "read " + path + ": it is a socket or a device, a regular file is needed", ENXIO};
+  if (fd < 0) return error_from_errno("open " + path, errno);
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return error_from_errno("stat " + path, errno);
+  if (!S_ISREG(info.st_mode))
+    return Error{ErrorKind::io,
+                 "read " + path + ": it is " + kind_of(info.st_mode) +
+                     ", a regular file is needed; write the text into one first",
+                 S_ISDIR(info.st_mode) ? EISDIR : EINVAL};
+  if (static_cast<std::uint64_t>(info.st_size) > most)
+    return too_large(path, static_cast<std::uint64_t>(info.st_size), most);
+  return {};
+}
+
 }  // namespace
 
-Result<std::string> read_file(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return error_from_errno("open " + path, errno);
+Result<std::string> read_file(const std::string& path, std::size_t most) {
+  const Descriptor file(::open(path.c_str(), read_flags));
+  if (auto fit = regular(file.get(), path, most); !fit) return fit.error();
   std::string content;
   char buffer[65536];
   for (;;) {
@@ -60,7 +94,13 @@ Result<std::string> read_file(const std::string& path) {
     if (n < 0) return error_from_errno("read " + path, errno);
     if (n == 0) return content;
     content.append(buffer, static_cast<std::size_t>(n));
+    if (content.size() > most) return too_large(path, content.size(), most);
   }
+}
+
+Status check_readable(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), read_flags));
+  return regular(file.get(), path, largest_file_bytes);
 }
 
 Status write_file_atomic(const std::string& path, std::string_view content, unsigned mode) {

@@ -1,5 +1,6 @@
 #pragma once
 /// Files that are never half-written, and checksums.
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,8 +9,17 @@
 
 namespace fabricgate {
 
-/// Whole content; kind unavailable when the file does not exist.
-Result<std::string> read_file(const std::string& path);
+/// More than a person writes: inventories, limits, suites, hostfiles.
+inline constexpr std::size_t written_by_hand_bytes = std::size_t{16} << 20;
+/// More than the records of any run or a program.
+inline constexpr std::size_t largest_file_bytes = std::size_t{4} << 30;
+
+/// Whole content of a regular file; kind unavailable when it does not exist. Anything else (a folder, a FIFO, a device)
+/// is an error, since it may never end or never begin; so is a file of more than `most` bytes.
+Result<std::string> read_file(const std::string& path, std::size_t most = largest_file_bytes);
+
+/// The error that read_file would give for the path, without reading: for files that a library reads.
+Status check_readable(const std::string& path);
 
 /// Writes beside the target, fsyncs, renames, fsyncs the folder: the target holds the old or the new content, never a part.
 /// On error the temporary file is removed and the target untouched.

@@ -16,6 +16,37 @@ TEST(File, Sha256MatchesThePublishedVectors) {
   EXPECT_EQ(sha256_hex(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(File, AnythingButARegularFileIsRefusedByItsKindAndHoldsNobodyUp) {
+  const std::string folder = testing::TempDir() + "/file_kinds" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  ASSERT_EQ(::mkfifo((folder + "/fifo").c_str(), 0600), 0);
+  const std::pair<std::string, std::string> kinds[] = {
+      {folder, "a folder"}, {folder + "/fifo", "a FIFO"}, {"/dev/zero", "a device"}};
+  for (const auto& [path, kind] : kinds) {
+    const auto text = read_file(path);
+    ASSERT_FALSE(text) << path;
+    EXPECT_NE(text.error().what.find("read " + path + ": it is " + kind), std::string::npos) << text.error().what;
+    EXPECT_EQ(check_readable(path).error().what, text.error().what);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(File, AFileLargerThanWhatIsExpectedIsRefusedUnread) {
+  const std::string path = testing::TempDir() + "/file_large" + std::to_string(::getpid());
+  ASSERT_TRUE(write_file_atomic(path, "12345"));
+  EXPECT_EQ(*read_file(path, 5), "12345");
+  EXPECT_NE(read_file(path, 4).error().what.find("it has 5 bytes, at most 4 are expected"), std::string::npos);
+  ASSERT_EQ(::truncate(path.c_str(), off_t{10} << 30), 0);  // sparse: nothing is written
+  EXPECT_NE(read_file(path).error().what.find("10737418240 bytes"), std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST(File, FilesOfTheKernelWhoseSizeReadsZeroAreReadWhole) {
+  const auto text = read_file("/proc/self/status");
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("Pid:"), std::string::npos);
+}
+
 TEST(File, AnAtomicWriteThatFailsNamesThePathGivenAndNoOther) {
   const auto written = write_file_atomic("/nonexist/x", "text");
   ASSERT_FALSE(written);

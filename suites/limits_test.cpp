@@ -78,6 +78,11 @@ TEST(Suite, TheBuiltInSuiteDemandsEveryCheckOfTheCatalogueAndAllowsNoSkip) {
   }
 }
 
+TEST(Suite, ASuiteThatIsNotBuiltInIsAnErrorNamingThoseThatAre) {
+  EXPECT_TRUE(check_built_in("default"));
+  EXPECT_THAT(check_built_in("nightly").error().what, HasSubstr("unknown suite 'nightly'; built in: default;"));
+}
+
 TEST(Suite, BadSuitesAreErrorsWithPlaceAndReason) {
   const auto error = [](const std::string& text) {
     const auto suite = parse_suite(text, "s.yaml");

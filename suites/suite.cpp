@@ -44,6 +44,13 @@ Result<Suite> parse_suite(const std::string& text, const std::string& name) {
   return suite;
 }
 
+Status check_built_in(const std::string& name) {
+  if (name == "default") return {};
+  return Error{
+      ErrorKind::parse,
+      "suite: unknown suite '" + name + "'; built in: default; a suite of your own is a file, given with --suite", 0};
+}
+
 const std::string& default_suite_text() {
   static const std::string text = embedded_suite();
   return text;

@@ -27,6 +27,9 @@ struct Suite {
 /// Strict: an unknown check, an unknown key or a suite without checks is an error (kind parse) with file:line:column.
 Result<Suite> parse_suite(const std::string& text, const std::string& name);
 
+/// Whether the suite that an inventory names is built in. Error: kind parse, naming those that are.
+Status check_built_in(const std::string& name);
+
 /// suites/suites/default.yaml as built in.
 const std::string& default_suite_text();
 

@@ -1,10 +1,8 @@
 #include "bootstrap/ssh/identity.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdlib>
+
+#include "results/file.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
@@ -31,9 +29,7 @@ Result<Identity> load_identity(const Ssh& ssh) {
         "ssh.key or start ssh-agent and ssh-add the key",
         0};
   }
-  const int file = ::open(ssh.key.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return error_from_errno("ssh.key " + ssh.key, errno);
-  ::close(file);
+  if (auto readable = check_readable(ssh.key); !readable) return readable.error().with("ssh.key of the inventory");
   bool encrypted = false;
   ssh_key key = nullptr;
   if (ssh_pki_import_privkey_file(ssh.key.c_str(), nullptr, note_question, &encrypted, &key) == SSH_OK)

@@ -8,6 +8,7 @@
 #include "bootstrap/ssh/exec.hpp"
 #include "bootstrap/ssh/identity.hpp"
 #include "bootstrap/ssh/login.hpp"
+#include "results/file.hpp"
 #include "results/log.hpp"
 
 namespace fabricgate::bootstrap {
@@ -248,9 +249,17 @@ std::string ssh_target(const Inventory& inventory, std::size_t node) {
          std::to_string(inventory.ssh.port);
 }
 
+Status check_known_hosts(const Ssh& ssh) {
+  if (ssh.known_hosts.empty()) return {};
+  auto readable = check_readable(ssh.known_hosts);
+  if (readable || readable.error().kind == ErrorKind::unavailable) return {};
+  return readable.error().with("ssh.known_hosts of the inventory");
+}
+
 Status check_login(const Inventory& inventory) {
   if (!inventory.ssh.jump.empty())
     if (auto jump = parse_jump(inventory.ssh.jump); !jump) return jump.error();
+  if (auto readable = check_known_hosts(inventory.ssh); !readable) return readable;
   const auto identity = load_identity(inventory.ssh);
   return identity ? Status() : Status(identity.error());
 }
@@ -264,6 +273,7 @@ Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::ve
       return Error{ErrorKind::bug,
                    "converse: node index " + std::to_string(job.node) + " of " + std::to_string(inventory.nodes.size()),
                    0};
+  if (auto readable = check_known_hosts(inventory.ssh); !readable) return readable.error();
   const auto identity = load_identity(inventory.ssh);
   if (!identity) return identity.error();
   return Pool(inventory, *identity, std::move(jobs), deadline, watch).hold();

@@ -41,7 +41,10 @@ struct Watch {
   std::function<bool()> stop = {};
 };
 
-/// Whether what concerns all nodes is good: the key (or the agent) and the jump host. Connects to nobody.
+/// A file of known hosts that is there can be read; libssh would wait for ever for the writer of a FIFO.
+Status check_known_hosts(const Ssh& ssh);
+
+/// Whether what concerns all nodes is good: the key (or the agent), known hosts and the jump host. Connects to nobody.
 Status check_login(const Inventory& inventory);
 
 /// Holds every conversation; outcomes in the order of `jobs`. Error only for what concerns all nodes: the key cannot be

@@ -113,6 +113,20 @@ TEST_F(Pool, MissingKeyFileStopsBeforeAnyConnection) {
   EXPECT_THAT(outcomes.error().what, HasSubstr(folder + "/nothing"));
 }
 
+TEST_F(Pool, AKeyOrKnownHostsThatIsAFifoHoldsNobodyUp) {
+  ASSERT_EQ(::mkfifo((folder + "/fifo").c_str(), 0600), 0);
+  for (std::string* file : {&inventory.ssh.key, &inventory.ssh.known_hosts}) {
+    const std::string own = std::exchange(*file, folder + "/fifo");
+    const auto checked = check_login(inventory);
+    const auto outcomes = run_on_nodes(inventory, {Job{0, {"true"}, "", 5, 100}}, Deadline::in_seconds(5));
+    *file = own;
+    ASSERT_FALSE(checked);
+    EXPECT_THAT(checked.error().what, HasSubstr("/fifo: it is a FIFO"));
+    ASSERT_FALSE(outcomes);
+    EXPECT_EQ(outcomes.error().what, checked.error().what);
+  }
+}
+
 TEST_F(Pool, EncryptedKeyWithoutAgentSaysWhatToDo) {
   ::unsetenv("SSH_AUTH_SOCK");
   inventory.ssh.key = folder + "/locked";

@@ -46,7 +46,7 @@ Result<Meeting> open_meeting(const std::optional<Cidr>& management) {
 
 Result<std::string> shared_text(Meeting& meeting, const std::string& path) {
   fabric::Rendezvous& meet = *meeting.rendezvous;
-  const auto mine = read_file(path);
+  const auto mine = read_file(path, written_by_hand_bytes);
   auto flags = meet.gather(mine ? "can" : mine.error().what, Deadline::in_seconds(meet_s));
   if (!flags) return flags.error().with("who can read " + path);
   std::string reader = "-1";

@@ -118,7 +118,7 @@ int give_up(Meeting& meeting, const Error& error) {
 }  // namespace
 
 int run_by_hand(const ByHand& options) {
-  const auto local_text = read_file(options.inventory);
+  const auto local_text = read_file(options.inventory, written_by_hand_bytes);
   auto meeting = open_meeting(local_text ? management_of(*local_text) : std::nullopt);
   if (!meeting) return fail(meeting.error(), inconclusive);
   const auto setup = shared_setup(*meeting, options);

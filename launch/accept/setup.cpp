@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 
 #include "inventory/host/process.hpp"
 #include "launch/accept/pair_plan.hpp"
@@ -25,13 +26,42 @@ std::string new_run_id() {
                      parts.tm_min, parts.tm_sec, salt & 0xffffffU);
 }
 
+namespace {
+
+/// ", there are a.yaml, b.yaml" of the folder of `path`.
+std::string yaml_beside(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const auto folder = std::filesystem::absolute(path, error).parent_path();
+  for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end && names.size() < 1000;
+       i.increment(error))
+    if (i->path().extension() == ".yaml" || i->path().extension() == ".yml")
+      names.push_back(i->path().filename().string());
+  std::sort(names.begin(), names.end());
+  if (names.size() > 8) names.resize(8);
+  return names.empty() ? "" : fmt::format(", beside it are {}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
 Status read_demands(const DemandFiles& files, Job& job) {
-  for (const auto& [path, text] : {std::pair{&files.limits, &job.limits_text}, {&files.suite, &job.suite_text}}) {
-    if (path->empty()) continue;
-    auto read = read_file(*path);
-    if (!read) return read.error();
-    if (read->empty()) return Error{ErrorKind::parse, *path + ": the file is empty", 0};
-    *text = std::move(*read);
+  struct Demand {
+    const char* option;
+    const std::string& path;
+    std::string& text;
+  };
+  for (const Demand& each :
+       {Demand{"--limits", files.limits, job.limits_text}, Demand{"--suite", files.suite, job.suite_text}}) {
+    if (each.path.empty()) continue;
+    auto read = read_file(each.path, written_by_hand_bytes);
+    if (!read && read.error().kind == ErrorKind::unavailable)
+      return Error{ErrorKind::unavailable,
+                   fmt::format("{} {}: no such file{}; without {} the built-in one, default, is used", each.option,
+                               each.path, yaml_beside(each.path), each.option),
+                   0};
+    if (!read) return read.error().with(each.option);
+    if (read->empty()) return Error{ErrorKind::parse, each.path + ": the file is empty", 0};
+    each.text = std::move(*read);
   }
   return {};
 }
@@ -50,6 +80,7 @@ Result<Setup> make_setup(Job job, const DemandFiles& files) {
   if (!limits) return limits.error();
   setup.limits = std::move(*limits);
   const bool own_suite = !setup.job.suite_text.empty();
+  if (auto known = own_suite ? Status() : suites::check_built_in(setup.inventory.suite); !known) return known.error();
   auto suite = suites::parse_suite(own_suite ? setup.job.suite_text : suites::default_suite_text(), own_suite ? (files.suite.empty() ? "suite" : files.suite) : "built-in suite");
   if (!suite) return suite.error();
   setup.suite = std::move(*suite);

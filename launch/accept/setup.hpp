@@ -23,12 +23,13 @@ struct Setup {
   std::string spool() const { return run_spool(inventory.launcher.spool_dir, job.identity.run); }
 };
 
-/// Files that the demands were read from, for messages; empty where unknown.
+/// Files that the demands are read from, for messages too; empty where none was given.
 struct DemandFiles {
   std::string limits, suite;
 };
 
-/// Puts the texts of these files into `job`. An empty file is an error: an empty text stands for the built-in demands.
+/// Reads what was given into `job`; what was not leaves its text empty: the built-in one is meant. Errors: a file that
+/// cannot be read or is empty, with what there is instead.
 Status read_demands(const DemandFiles& files, Job& job);
 
 /// Reads the texts inside `job`. Errors: parse, with the place.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "results/file.hpp"
 #include "suites/gate/good_run.hpp"
@@ -54,6 +55,35 @@ TEST(Setup, TextsFromFilesAreNamedByThem) {
   made = make_setup(job, {.limits = "bad.yaml", .suite = "mine.yaml"});
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().what, HasSubstr("mine.yaml:"));
+}
+
+TEST(Setup, ASuiteThatIsNotThereIsNotTakenForTheBuiltInOne) {
+  const suites::GoodRun run = suites::good_run();
+  Job job = job_by_hand(run.inventory, {});
+  const std::size_t end = job.inventory_text.find("suite: default");
+  job.inventory_text = job.inventory_text.substr(0, end) + "\nsuite: nightly\n";
+  const auto made = make_setup(job);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("unknown suite 'nightly'; built in: default"));
+  job.suite_text = suites::default_suite_text();
+  EXPECT_TRUE(make_setup(job)) << make_setup(job).error().what;
+}
+
+TEST(Setup, DemandsThatAreMissingOrEmptyAreErrorsAndNotTheBuiltInOnes) {
+  const std::string folder = testing::TempDir() + "demands" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  ASSERT_TRUE(write_file_atomic(folder + "/mine.yaml", "x"));
+  ASSERT_TRUE(write_file_atomic(folder + "/empty.yaml", ""));
+  Job job;
+  EXPECT_THAT(read_demands({.limits = folder + "/min.yaml"}, job).error().what,
+              HasSubstr("/min.yaml: no such file, beside it are empty.yaml, mine.yaml; without --limits the built-in "
+                        "one, default, is used"));
+  EXPECT_THAT(read_demands({.suite = folder + "/empty.yaml"}, job).error().what,
+              HasSubstr("empty.yaml: the file is empty"));
+  EXPECT_TRUE(read_demands({.limits = folder + "/mine.yaml"}, job));
+  EXPECT_EQ(job.limits_text, "x");
+  EXPECT_EQ(job.suite_text, "");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Setup, TextsThatDoNotParseNameThemselvesAndThePlace) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <cstdio>
 
+#include "bootstrap/ssh/pool.hpp"
 #include "bootstrap/ssh/scan.hpp"
 #include "bootstrap/stage/stage.hpp"
 #include "inventory/hostfile.hpp"
@@ -18,6 +19,7 @@
 #include "results/file.hpp"
 #include "results/host_range.hpp"
 #include "results/log.hpp"
+#include "suites/suite.hpp"
 
 namespace fabricgate::launch {
 namespace {
@@ -49,6 +51,8 @@ int put(const std::string& text, const std::string& path, const std::string& inp
 }
 
 int check(const Inventory& inventory, const Options& options) {
+  if (auto known = suites::check_built_in(inventory.suite); !known)
+    fmt::print(stderr, "{}: {}; without that file no gate starts\n", options.file, known.error().what);
   std::size_t required = 0;
   for (const Node& node : inventory.nodes) required += node.required ? 1U : 0U;
   fmt::print("{}: good; cluster {}, {} nodes ({} required){}\n", options.file, inventory.cluster,
@@ -64,7 +68,7 @@ int show(const Inventory& inventory, const Options& options) {
 }
 
 Result<std::vector<HostSlots>> read_hosts(const std::string& path, const std::string& format) {
-  const auto text = read_file(path);
+  const auto text = read_file(path, written_by_hand_bytes);
   if (!text) return text.error();
   const auto chosen = format.empty() ? guess_hostfile_format(*text) : parse_hostfile_format(format);
   if (!chosen) return Error{ErrorKind::parse, "format '" + format + "': one of openmpi, hydra, slurm is needed", 0};
@@ -163,6 +167,7 @@ int scan_keys(const Inventory& inventory, const Options& options) {
     if (!key.status) {
       all = false;
       fmt::print("{:<20} {:<20} {}\n", name, key.address, key.status.error().what);
+  if (auto readable = bootstrap::check_known_hosts(inventory.ssh); !readable) return fail(readable.error());
       continue;
     }
     fmt::print("{:<20} {:<20} {} {} {}\n", name, key.address, key.type, key.fingerprint, to_string(key.known));

@@ -9,7 +9,6 @@
 #include "launch/gate/report.hpp"
 #include "results/file.hpp"
 #include "results/gate_result.hpp"
-#include "results/file.hpp"
 
 namespace fabricgate::launch {
 namespace {

@@ -11,13 +11,16 @@
 
 namespace fabricgate::launch {
 
-/// Seconds for the pair tier; short, where CLI11's own message for a range is not.
+/// Seconds for the pair tier, 0 or from 1 to 1e9, in decimal; the message is short, where CLI11's own for a range is
+/// not.
 inline void add_budget(CLI::App& app, double& budget_s) {
   const auto seconds = [](std::string& text) {
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
-    const bool good = !text.empty() && *end == '\0' && value >= 0 && value < 1e9;
-    return good ? std::string() : "'" + text + "' is not a number of seconds (0: no limit)";
+    const bool decimal = !text.empty() && text.find_first_not_of("0123456789.eE+") == std::string::npos && *end == '\0';
+    return decimal && (value == 0 || (value >= 1 && value < 1e9))
+               ? std::string()
+               : "'" + text + "' is not a number of seconds (1 or more; 0: no limit)";
   };
   app.add_option("--budget", budget_s,
                  "seconds for the pair tier: fewer rounds. READY needs the pairs that the suite demands (every pair up to 128 nodes), so "
