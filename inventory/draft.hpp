@@ -27,6 +27,7 @@ struct NodeDraft {
 };
 
 struct InventoryDraft {
+  bool classes_needed = true;
   Inventory inventory;
   std::map<std::string, std::shared_ptr<const ClassDraft>> classes;
   std::vector<NodeDraft> nodes;  ///< as inventory.nodes

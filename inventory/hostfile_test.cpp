@@ -151,18 +151,11 @@ TEST(Import, folds_hosts_into_a_skeleton_that_loads_once_filled_in) {
   EXPECT_THAT(text, HasSubstr("hosts: n[1-2]\n    class: slots4"));
   EXPECT_THAT(text, HasSubstr("hosts: z9,z3\n    class: node"));
   EXPECT_FALSE(parse_inventory(text, "i").inventory);
-  int cidr = 16;
-  for (const auto& [key, value] : {std::pair("name: ", "x"),
-                                   {"management_cidr: ", "10.0.0.0/24"},
-                                   {"gpus: ", "1"},
-                                   {"netdev: ", "e1"},
-                                   {"rate_gbps: ", "1"},
-                                   {"cidr: ", ""}}) {
+  for (const auto& [key, value] : {std::pair("name: ", "x"), {"management_cidr: ", "10.0.0.0/24"}}) {
     const std::string from = std::string(key) + "CHANGE-ME";
-    for (std::size_t at = 0; (at = text.find(from)) != std::string::npos;)
-      text.replace(at, from.size(), key + (*value ? value : "172." + std::to_string(cidr) + ".0.0/16"));
+    text.replace(text.find(from), from.size(), std::string(key) + value);
   }
-  const auto loaded = parse_inventory(text, "i");
+  const auto loaded = parse_inventory(text, "i", Classes::may_be_missing);  // enough to learn classes from its nodes
   ASSERT_TRUE(loaded.inventory) << to_string(loaded.problems.front());
   EXPECT_EQ(loaded.inventory->nodes[2].name, "z9");
 }

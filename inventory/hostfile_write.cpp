@@ -59,12 +59,6 @@ std::string class_name(const HostSlots& host) {
   return host.slots > 1 ? "slots" + std::to_string(host.slots) : "node";
 }
 
-std::string skeleton_class(const HostSlots& host) {
-  const std::string slots = std::to_string(host.slots);
-  return "  " + class_name(host) + ":\n    gpus: " + (host.slots > 1 ? slots : "CHANGE-ME") + "\n    slots: " + slots +
-         "\n    rails:\n      - netdev: CHANGE-ME\n        rate_gbps: CHANGE-ME\n        cidr: CHANGE-ME\n";
-}
-
 }  // namespace
 
 Result<std::string> write_hostfile(const Inventory& inventory) {
@@ -128,21 +122,19 @@ std::vector<Finding> compare_hostfile(const Inventory& inventory, const std::vec
 }
 
 std::string import_inventory(const std::vector<HostSlots>& hosts, const std::string& file) {
-  std::string classes, nodes;
-  std::unordered_set<std::string> written;
+  std::string nodes;
   for (std::size_t begin = 0; begin < hosts.size();) {
     std::vector<std::string> names;
     std::size_t end = begin;
     for (; end < hosts.size() && class_name(hosts[end]) == class_name(hosts[begin]); ++end)
       names.push_back(hosts[end].name);
-    if (written.insert(class_name(hosts[begin])).second) classes += skeleton_class(hosts[begin]);
     nodes += "  - hosts: " + in_order(names) + "\n    class: " + class_name(hosts[begin]) + '\n';
     begin = end;
   }
   return "# From " + file +
-         ". Fill in every CHANGE-ME; `fabricgate inventory learn FILE NODE` writes a class from a running node.\n" +
-         "schema: 1\ncluster:\n  name: CHANGE-ME\n  management_cidr: CHANGE-ME\nclasses:\n" + classes + "nodes:\n" +
-         nodes;
+         ". Fill in every CHANGE-ME; then `fabricgate inventory learn FILE NODE --name CLASS` writes a class from a "
+         "running node.\n" +
+         "schema: 1\ncluster:\n  name: CHANGE-ME\n  management_cidr: CHANGE-ME\nnodes:\n" + nodes;
 }
 
 }  // namespace fabricgate

@@ -16,7 +16,7 @@ void read_root(YamlReader& reader, const YamlNode& root, InventoryDraft& draft) 
                              },
                              true}};
   for (Field& field : section_fields(reader, draft)) fields.push_back(std::move(field));
-  fields.push_back({"classes", [&](const YamlNode& n) { read_classes(reader, n, draft); }, true});
+  fields.push_back({"classes", [&](const YamlNode& n) { read_classes(reader, n, draft); }, draft.classes_needed});
   fields.push_back({"nodes", [&](const YamlNode& n) { read_nodes(reader, n, draft); }, true});
   reader.map(root, "inventory", fields);
   check_fleet(reader, draft);
@@ -44,12 +44,12 @@ std::string to_string(const InventoryProblem& problem) {
   return problem.file + ':' + std::to_string(problem.line) + ':' + std::to_string(problem.column) + ": " + problem.what;
 }
 
-LoadedInventory parse_inventory(const std::string& text, const std::string& name) {
+LoadedInventory parse_inventory(const std::string& text, const std::string& name, Classes classes) {
   YamlDocument document = read_yaml(text, name);
   YamlReader reader(name);
   const bool readable = document.problems.empty() || document.root.kind != YamlNode::Kind::null;
   reader.add(std::move(document.problems));
-  InventoryDraft draft;
+  InventoryDraft draft{.classes_needed = classes == Classes::needed};
   if (readable) read_root(reader, document.root, draft);
   if (!reader.clean()) return {.problems = reader.take_problems()};
   draft.inventory.text = text;
@@ -57,10 +57,10 @@ LoadedInventory parse_inventory(const std::string& text, const std::string& name
   return {.inventory = std::move(draft.inventory)};
 }
 
-Result<Inventory> load_inventory(const std::string& path) {
-  auto text = read_file(path);
+Result<Inventory> load_inventory(const std::string& path, Classes classes) {
+  auto text = read_file(path, written_by_hand_bytes);
   if (!text) return text.error();
-  LoadedInventory loaded = parse_inventory(*text, path);
+  LoadedInventory loaded = parse_inventory(*text, path, classes);
   if (!loaded.inventory) {
     std::string all;
     for (const InventoryProblem& problem : loaded.problems) all += (all.empty() ? "" : "\n") + to_string(problem);

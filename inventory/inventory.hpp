@@ -147,9 +147,13 @@ struct LoadedInventory {
   std::vector<InventoryProblem> problems;  ///< every problem found, in file order
 };
 
+/// Whether a section `classes` must be there. Where it may be missing, nodes have an empty class without a name then:
+/// enough to reach them, and to learn a class from one.
+enum class Classes { needed, may_be_missing };
+
 /// Reads and validates strictly; never throws. `name` is used in messages.
-LoadedInventory parse_inventory(const std::string& text, const std::string& name);
+LoadedInventory parse_inventory(const std::string& text, const std::string& name, Classes classes = Classes::needed);
 /// The same from a file; the Error is that of reading, or of kind parse with all problems, one per line.
-Result<Inventory> load_inventory(const std::string& path);
+Result<Inventory> load_inventory(const std::string& path, Classes classes = Classes::needed);
 
 }  // namespace fabricgate

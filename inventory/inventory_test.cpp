@@ -141,5 +141,24 @@ TEST(Inventory, shows_a_bounded_number_of_problems) {
   EXPECT_EQ(parse_inventory(text, "f").problems.size(), 1001u);
 }
 
+TEST(Inventory, without_classes_is_enough_to_reach_nodes_where_a_class_is_still_to_be_learnt) {
+  const std::string text =
+      "schema: 1\ncluster: { name: a, management_cidr: 10.0.0.0/24 }\nnodes:\n  - { hosts: \"n[1-2]\", address: "
+      "10.0.0.1 }\n"
+      "  - { hosts: n9, class: later }\n";
+  EXPECT_FALSE(parse_inventory(text, "i").inventory);
+  const auto loaded = parse_inventory(text, "i", Classes::may_be_missing);
+  ASSERT_TRUE(loaded.inventory) << to_string(loaded.problems.front());
+  EXPECT_EQ(loaded.inventory->nodes.size(), 3u);
+  EXPECT_EQ(loaded.inventory->nodes[1].address, "10.0.0.2");
+  EXPECT_TRUE(loaded.inventory->nodes[2].spec->rails.empty());
+  const auto part = parse_inventory(
+      text + "classes:\n  gpu:\n    rails:\n      - { netdev: e1, rate_gbps: 1, cidr: 172.16.0.0/24 }\n", "i",
+      Classes::may_be_missing);
+  ASSERT_EQ(part.problems.size(), 2u);  // with classes, nodes must name one of them
+  EXPECT_EQ(part.problems[0].what, "node: key 'class' is missing");
+  EXPECT_EQ(part.problems[1].what, "unknown class 'later'; known: gpu");
+}
+
 }  // namespace
 }  // namespace fabricgate

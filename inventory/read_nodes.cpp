@@ -34,6 +34,7 @@ void read_hosts(YamlReader& r, const YamlNode& node, Entry& entry) {
 void read_class_name(YamlReader& r, const YamlNode& node, const InventoryDraft& draft, Entry& entry) {
   std::string name;
   if (!r.text(node, "class", forms::label, name)) return;
+  if (!draft.classes_needed && draft.classes.empty()) return;  // the class is still to be learnt
   const auto found = draft.classes.find(name);
   if (found != draft.classes.end()) {
     entry.from = found->second;
@@ -48,7 +49,8 @@ Entry read_entry(YamlReader& r, const YamlNode& node, const InventoryDraft& draf
   Entry entry{.mark = node.mark, .hosts = node.mark, .address_mark = node.mark};
   r.map(node, "node",
         {{"hosts", [&](const YamlNode& n) { read_hosts(r, n, entry); }, true},
-         {"class", [&](const YamlNode& n) { read_class_name(r, n, draft, entry); }, true},
+         {"class", [&](const YamlNode& n) { read_class_name(r, n, draft, entry); },
+          draft.classes_needed || !draft.classes.empty()},
          {"address",
           [&](const YamlNode& n) {
             entry.address_mark = n.mark;
@@ -111,7 +113,7 @@ void read_nodes(YamlReader& reader, const YamlNode& node, InventoryDraft& draft)
       return;
     }
     if (entry.from == nullptr)
-      entry.from = std::make_shared<const ClassDraft>();  // already a problem; names are still checked
+      entry.from = std::make_shared<const ClassDraft>();  // already a problem, or still to be learnt; names are checked
     add_nodes(reader, entry, draft);
   });
 }

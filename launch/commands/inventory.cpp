@@ -129,6 +129,12 @@ std::string differences_text(const std::vector<bootstrap::NodeReport>& nodes, co
   return text;
 }
 
+/// Then what is learnt is the section as a whole, which may be appended to the file.
+bool lacks_classes(const Inventory& inventory) {
+  return std::all_of(inventory.nodes.begin(), inventory.nodes.end(),
+                     [](const Node& node) { return !node.spec || node.spec->name.empty(); });
+}
+
 int learn(const Inventory& inventory, const Options& options) {
   const auto report = ask_facts(inventory, options.nodes);
   if (!report) return fail(report.error());
@@ -143,9 +149,9 @@ int learn(const Inventory& inventory, const Options& options) {
     ++silent;
   }
   if (!reference) return interrupted() ? inconclusive : not_ready;
-  const std::string text = fmt::format("# learned from {}\n", reference->name) +
-                           learn_class(*reference->facts, inventory.management, options.name) +
-                           differences_text(report->nodes, *reference);
+  const std::string text =
+      fmt::format("# learned from {}\n", reference->name) + (lacks_classes(inventory) ? "classes:\n" : "") +
+      learn_class(*reference->facts, inventory.management, options.name) + differences_text(report->nodes, *reference);
   const int code = put(text, options.output, options.file, true);
   return code != 0 ? code : interrupted() ? inconclusive : silent > 0 ? not_ready : 0;
 }
@@ -161,13 +167,13 @@ int add_keys(const Inventory& inventory, const std::vector<std::string>& lines) 
 
 int scan_keys(const Inventory& inventory, const Options& options) {
   std::vector<std::string> lines;
+  if (auto readable = bootstrap::check_known_hosts(inventory.ssh); !readable) return fail(readable.error());
   bool all = true;  // answered, and no key is another than the recorded one
   for (const auto& key : bootstrap::scan_host_keys(inventory, Deadline::in_seconds(contact_s), interrupted)) {
     const std::string& name = inventory.nodes[key.node].name;
     if (!key.status) {
       all = false;
       fmt::print("{:<20} {:<20} {}\n", name, key.address, key.status.error().what);
-  if (auto readable = bootstrap::check_known_hosts(inventory.ssh); !readable) return fail(readable.error());
       continue;
     }
     fmt::print("{:<20} {:<20} {} {} {}\n", name, key.address, key.type, key.fingerprint, to_string(key.known));
@@ -196,14 +202,18 @@ struct Subcommand {
   const char* name;
   const char* summary;
   int (*run)(const Inventory& inventory, const Options& options);
+  Classes classes = Classes::needed;
 };
 
 constexpr std::array<Subcommand, 5> subcommands{{
     {"check", "read strictly and name every problem", check},
     {"show", "what the inventory says, with every default and derived address", show},
     {"hostfile", "write the hostfile of mpirun, or compare one with the inventory", write_hosts},
-    {"learn", "write a node class from what a node says of itself, and how others differ", learn},
-    {"scan-keys", "show host key fingerprints; add them to known_hosts on request only", scan_keys},
+    {"learn",
+     "write a node class from what a node says of itself, and how others differ; the inventory may still lack classes",
+     learn, Classes::may_be_missing},
+    {"scan-keys", "show host key fingerprints; add them to known_hosts on request only", scan_keys,
+     Classes::may_be_missing},
 }};
 
 void describe(CLI::App& sub, const std::string& name, Options& options) {
@@ -245,10 +255,11 @@ int run_inventory(const std::vector<std::string>& arguments) {
   describe(*import, "import", options);
   if (const auto code = parse_options(app, arguments)) return *code;
   if (import->parsed()) return import_hosts(options);
-  const auto inventory = load_inventory(options.file);
-  if (!inventory) return fail(inventory.error());
-  for (const Subcommand& each : subcommands)
-    if (app.got_subcommand(each.name)) return each.run(*inventory, options);
+  for (const Subcommand& each : subcommands) {
+    if (!app.got_subcommand(each.name)) continue;
+    const auto inventory = load_inventory(options.file, each.classes);
+    return inventory ? each.run(*inventory, options) : fail(inventory.error());
+  }
   return usage;
 }
 
