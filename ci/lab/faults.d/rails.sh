@@ -4,7 +4,8 @@ source "$HERE/network.sh"
 fault rail-half        'RAIL'          'the rail runs at half its rate, both directions'
 fault rail-half-tx     'RAIL'          'half the rate for what the node sends'
 fault rail-half-rx     'RAIL'          'half the rate for what the node receives'
-fault rail-down        'RAIL'          'no carrier: the far end of the cable is down'
+fault rail-down        'RAIL [SECONDS [PATTERN [DELAY]]]' 'no carrier: the far end of the cable is down; with SECONDS as for rank-stop'
+fault rail-silent      'RAIL [SECONDS [PATTERN [DELAY]]]' 'carrier, but the switch port drops every frame; with SECONDS as for rank-stop'
 fault rail-flap        'RAIL [TIMES]'  'the carrier goes and comes back, TIMES (3) within a second; nothing to mend'
 fault rail-admin-down  'RAIL'          'the interface is set down on the node'
 fault mtu-1500         'RAIL'          'the interface has MTU 1500'
@@ -12,6 +13,9 @@ fault mtu-path         'RAIL'          'the interface shows its MTU, the switch 
 fault loss             'RAIL PERCENT'  'frames are lost at random, both directions'
 fault loss-tx          'RAIL PERCENT'  'frames that the node sends are lost at random'
 fault loss-rx          'RAIL PERCENT'  'frames to the node are lost at random'
+fault tcp-loss         'RAIL PERCENT'  'TCP segments are lost at random, both directions; everything else passes'
+fault blackout         'RAIL MILLISECONDS EVERY' 'every frame is lost for so long, every so many seconds'
+fault half-duplex      'RAIL'          'the rail carries its rate in both directions together'
 fault tcp-drop         'RAIL'          'the switch port drops TCP, everything else passes'
 fault crossed          ''              'the cables of rail 0 and rail 1 are swapped'
 fault crossed-between  'OTHER'         'the cables of rail 0 of NODE and rail 1 of OTHER are swapped'
@@ -28,7 +32,9 @@ mend_rail_half_tx() { send_rate "$1" "$2" $(( RATES[$2] * 1000 )); }
 break_rail_half_rx() { receive_rate "$1" "$2" $(( RATES[$2] * 500 )); }
 mend_rail_half_rx() { receive_rate "$1" "$2" $(( RATES[$2] * 1000 )); }
 
-break_rail_down() { in_switch ip link set "n$1r$2" down; }
+# NODE RAIL [SECONDS [PATTERN [DELAY]]]: at once, or when such a process runs.
+await_moment() { (( $# < 3 )) || await_ranks "$1" "${@:3}" >/dev/null; }
+break_rail_down() { await_moment "$@" && in_switch ip link set "n$1r$2" down; }
 mend_rail_down() { in_switch ip link set "n$1r$2" up; }
 break_rail_flap() {
   local n
@@ -58,12 +64,18 @@ forward_frames() { in_switch nft delete table bridge "$1"; }
 break_mtu_path() { drop_frames "mtu_n$1r$2" "iifname n$1r$2 meta length > 1500" "oifname n$1r$2 meta length > 1500"; }
 mend_mtu_path() { forward_frames "mtu_n$1r$2"; }
 
+share_of() {  # PERCENT: of 100000
+  local share
+  [[ $1 =~ ^[0-9]+(\.[0-9]+)?$ ]] || usage_error "PERCENT is a number, not '$1'"
+  share=$(awk "BEGIN { printf \"%d\", $1 * 1000 }")
+  (( share > 0 && share <= 100000 )) || usage_error "PERCENT is above 0 and at most 100, not '$1'"
+  echo "$share"
+}
+
 # NODE RAIL PERCENT TABLE IN OUT. Where the kernel's nft draws no random numbers netem is put under the shapers.
 lose() {
   local share rules=()
-  [[ $3 =~ ^[0-9]+(\.[0-9]+)?$ ]] || usage_error "PERCENT is a number, not '$3'"
-  share=$(awk "BEGIN { printf \"%d\", $3 * 1000 }")
-  (( share > 0 && share <= 100000 )) || usage_error "PERCENT is above 0 and at most 100, not '$3'"
+  share=$(share_of "$3") || return
   [[ -z $5 ]] || rules+=("iifname n$1r$2 numgen random mod 100000 < $share")
   [[ -z $6 ]] || rules+=("oifname n$1r$2 numgen random mod 100000 < $share")
   drop_frames "$4_n$1r$2" "${rules[@]}" 2>"$BEFORE" && return
@@ -83,6 +95,40 @@ mend_loss_tx() { unlose "$1" "$2" losstx; }
 break_loss_rx() { lose "$1" "$2" "$3" lossrx '' yes; }
 mend_loss_rx() { unlose "$1" "$2" lossrx; }
 
+break_tcp_loss() {
+  local share tcp='ether type ip ip protocol tcp numgen random mod 100000'
+  share=$(share_of "$3") || return
+  drop_frames "tcploss_n$1r$2" "iifname n$1r$2 $tcp < $share" "oifname n$1r$2 $tcp < $share"
+}
+mend_tcp_loss() { forward_frames "tcploss_n$1r$2"; }
+
+break_blackout() {
+  [[ $3 =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "MILLISECONDS is 1 to 9999, not '$3'"
+  [[ $4 =~ ^[1-9][0-9]?$ ]] || usage_error "EVERY is 1 to 99 seconds, not '$4'"
+  start_recorded "$CLAIM/pids/blackout-n$1r$2" "$LAB/nodes/${NAMES[$1]}/log" nsenter --net="/run/netns/fg$ID-switch" -- bash -c '
+    exec 3<> <(:)  # never readable: a pause without a process that outlives this one
+    while :; do
+      read -rt "$3" -u 3
+      nft "table bridge $1 { chain c { type filter hook forward priority 0; iifname $2 drop; oifname $2 drop; }; }"
+      read -rt "$4" -u 3
+      nft delete table bridge "$1"
+    done' - "dark_n$1r$2" "n$1r$2" "$4" "$(( $3 / 1000 )).$(printf %03d $(( $3 % 1000 )))"
+}
+mend_blackout() { end_recorded "$CLAIM/pids/blackout-n$1r$2"; forward_frames "dark_n$1r$2" 2>/dev/null; true; }
+
+# One shaper for both directions, before those of each; 2 % faster, so that one direction alone is left to its own.
+break_half_duplex() {
+  local port=n$1r$2 both=h$1r$2 way
+  in_switch ip link add "$both" mtu 9216 type ifb && in_switch ip link set "$both" up &&
+    shaper "$both" $(( RATES[$2] * 1020 )) | in_switch tc -batch - && in_switch tc qdisc add dev "$port" clsact || return
+  for way in ingress egress; do
+    in_switch tc filter add dev "$port" "$way" protocol all u32 match u32 0 0 action mirred egress redirect dev "$both" || return
+  done
+}
+mend_half_duplex() { in_switch tc qdisc del dev "n$1r$2" clsact; in_switch ip link del "h$1r$2"; }
+
+break_rail_silent() { await_moment "$@" && drop_frames "silent_n$1r$2" "iifname n$1r$2" "oifname n$1r$2"; }
+mend_rail_silent() { forward_frames "silent_n$1r$2"; }
 break_tcp_drop() { drop_frames "tcp_n$1r$2" "iifname n$1r$2 ether type ip ip protocol tcp" "oifname n$1r$2 ether type ip ip protocol tcp"; }
 mend_tcp_drop() { forward_frames "tcp_n$1r$2"; }
 
