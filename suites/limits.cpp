@@ -57,21 +57,12 @@ const Limit* Limits::find(const std::string& metric) const {
 
 const std::map<std::string, std::string>& known_metrics() {
   static const std::map<std::string, std::string> metrics{
-      {"clock.offset", "s"},
-      {"link.speed_share", "1"},
-      {"link.carrier_changes", "count"},
-      {"link.error_rate", "1/s"},
-      {"link.symbol_error_rate", "1/s"},
-      {"link.port_rcv_error_rate", "1/s"},
-      {"link.fatal_errors", "count"},
-      {"pair.bandwidth_share", "1"},
-      {"pair.frame_loss", "1"},
-      {"pair.frame_train", "count"},
-      {"pair.latency", "s"},
-      {"pair.latency_tcp", "s"},
-      {"pair.window", "s"},
-      {"pair.overlay_latency", "s"},
-      {"collective.busbw_share", "1"},
+      {"clock.offset", "s"},          {"link.speed_share", "1"},         {"link.carrier_changes", "count"},
+      {"link.error_rate", "1/s"},     {"link.symbol_error_rate", "1/s"}, {"link.port_rcv_error_rate", "1/s"},
+      {"link.fatal_errors", "count"}, {"pair.bandwidth_share", "1"},     {"pair.both_share", "1"},
+      {"pair.retransmit_share", "1"}, {"pair.frame_loss", "1"},          {"pair.frame_train", "count"},
+      {"pair.latency", "s"},          {"pair.latency_tcp", "s"},         {"pair.window", "s"},
+      {"pair.overlay_latency", "s"},  {"collective.busbw_share", "1"},
   };
   return metrics;
 }

@@ -18,7 +18,7 @@ double median(std::vector<float> values) {
 }
 
 struct Tally {
-  std::size_t mtu = 0, unstable = 0, unreachable = 0, retested = 0;
+  std::size_t mtu = 0, unstable = 0, unreachable = 0, both = 0, retested = 0;
   std::vector<float> share, loss;
 };
 
@@ -29,6 +29,7 @@ Tally tally(const Culprit& culprit, const PathTable& table) {
     out.mtu += cell.mtu;
     out.unstable += cell.unstable;
     out.unreachable += cell.state == PathClass::unreachable;
+    out.both += cell.both;
     out.retested += cell.retested;
     if (cell.share >= 0) out.share.push_back(cell.share);
     if (cell.loss >= 0) out.loss.push_back(cell.loss);
@@ -222,6 +223,8 @@ void describe(Culprit& culprit, const PathTable& table) {
     culprit.effect = Effect::unreachable;
   } else if (culprit.loss > table.loss_ceiling()) {
     culprit.effect = Effect::loss;
+  } else if (2 * counts.both > all) {
+    culprit.effect = Effect::half_duplex;
   }
   if (contradicted) culprit.confidence = std::min(culprit.confidence, 0.4);
   const bool hard = culprit.effect == Effect::mtu || culprit.effect == Effect::unreachable;

@@ -19,6 +19,7 @@ namespace fabricgate::fabric {
 namespace {
 
 constexpr std::uint64_t least_lost = 2;  // one lost frame is no rate
+constexpr std::uint64_t least_retransmitted = 5;  // an overrun queue costs a few at once
 constexpr int suspect_paths = 2;         // one bad path says nothing about an end
 constexpr double chance_of_none = 1e-3;  // a clean train below this chance contradicts a loss found elsewhere
 
@@ -86,6 +87,12 @@ Loss loss_of(const ReachAnswer& answer, const LossLimits& limits) {
   if (within && first.result == LossClass::lossy) alone.result = LossClass::wavering;
   if (alone.result == LossClass::clean && first.result == LossClass::seen) alone.result = LossClass::seen;
   return alone;
+}
+
+std::optional<double> retransmitted(const DirectionSample& direction, double share) {
+  if (direction.retransmitted < least_retransmitted || direction.retransmitted > direction.segments) return {};
+  const double again = static_cast<double>(direction.retransmitted) / static_cast<double>(direction.segments);
+  return again > share ? std::optional<double>(again) : std::nullopt;
 }
 
 std::vector<std::string> countable_rails(const ReachSample& sample) {

@@ -1,5 +1,6 @@
 #pragma once
 /// From counted frames to lossy paths. Pure; the method stands at the head of frame_loss.cpp.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ struct Loss {
 };
 
 Loss loss_of(const ReachAnswer& answer, const LossLimits& limits);
+
+/// Share of the TCP segments of a stream that were sent again, where that is more than `share` and no accident; loss
+/// that spares the counted frames (UDP) shows here.
+std::optional<double> retransmitted(const DirectionSample& direction, double share);
 
 /// The rails of a pair on which trains make sense: each end answers the other, alone, and frames of the declared MTU
 /// pass both ways. What is wrong with the others is known without counting.

@@ -72,6 +72,17 @@ ReachSample pair() {
   return sample;
 }
 
+TEST(FrameLoss, SegmentsSentAgainAreLossWhenTheyAreMoreThanAnAccident) {
+  const auto share = [](std::uint64_t segments, std::uint64_t again) {
+    return retransmitted({.segments = segments, .retransmitted = again}, 0.005).value_or(-1);
+  };
+  EXPECT_DOUBLE_EQ(share(2000, 20), 0.01);
+  EXPECT_EQ(share(2000, 10), -1) << "at the limit";
+  EXPECT_EQ(share(200, 4), -1) << "too few to be a rate";
+  EXPECT_EQ(share(0, 0), -1) << "not told";
+  EXPECT_EQ(share(10, 20), -1) << "numbers that cannot be";
+}
+
 TEST(FrameLoss, OnlyRailsWithoutAnotherFaultAreCounted) {
   EXPECT_THAT(countable_rails(pair()), ElementsAre("r0", "r1"));
   for (const std::size_t answer : {std::size_t{0}, std::size_t{2}}) {  // r0, each way

@@ -24,6 +24,9 @@ struct PathResult {
   PairMode mode = PairMode::together;
   float share = -1;  ///< measured bytes/s over the expected, -1 unknown
   float loss = -1;   ///< share of frames lost, -1 unknown
+  bool tentative = false;  ///< bad for what only counts when it is seen alone (loss of TCP segments, half duplex), seen
+                           ///< with others running
+  bool both = false;       ///< bad only with both directions running at once; `share` is of their sum then
 };
 
 /// Answers to "who has the address of (to, to_rail)?" asked on (from, from_rail). Questions not asked are left out.
@@ -66,7 +69,18 @@ enum class CulpritKind {
   unexplained         ///< evidence that fits nothing above
 };
 enum class Way : std::uint8_t { both, tx, rx };
-enum class Effect : std::uint8_t { slow, unreachable, down, mtu, loss, unstable, contention, crossed, duplicate };
+enum class Effect : std::uint8_t {
+  slow,
+  unreachable,
+  down,
+  mtu,
+  loss,
+  unstable,
+  contention,
+  half_duplex,
+  crossed,
+  duplicate
+};
 
 const char* to_string(CulpritKind kind);
 const char* to_string(Way way);

@@ -56,6 +56,8 @@ const char* cause_of(const Culprit& culprit, const Observation& observation) {
       return "pair.packet_loss";
     case Effect::unstable:
       return "pair.inconsistent";
+    case Effect::half_duplex:
+      return "pair.half_duplex";
     case Effect::contention:
       return "pair.contention";
     default:
@@ -118,6 +120,8 @@ std::string expected_text(const Culprit& culprit, const Observation& observation
       break;
     case Effect::unreachable:
       return "peer reached on this rail";
+    case Effect::half_duplex:
+      return "both directions at once carry what they carry one by one";
     case Effect::loss:
       return fmt::format("at most {:.2g}% of frames lost", observation.loss_ceiling * 100);
     default:
@@ -139,7 +143,9 @@ std::string found_text(const Culprit& culprit, const Observation& observation) {
   }
   std::string text =
       fmt::format("{}: {} paths of {} pairs", to_string(culprit.effect), culprit.evidence.size(), pairs.size());
-  if (culprit.share >= 0) text += fmt::format(", median {:.0f}% of the expected rate", culprit.share * 100);
+  if (culprit.share >= 0)
+    text += fmt::format(", median {:.0f}% of the {}", culprit.share * 100,
+                        culprit.effect == Effect::half_duplex ? "sum" : "expected rate");
   if (culprit.effect == Effect::loss) text += fmt::format(", median {:.2g}% of frames lost", culprit.loss * 100);
   if (culprit.kind == CulpritKind::between) text += ", between " + sides(culprit, observation);
   if (culprit.contradicted > 0) text += fmt::format(", but {} paths of the same part are good", culprit.contradicted);
@@ -211,6 +217,8 @@ const char* to_string(Effect effect) {
       return "packet loss";
     case Effect::unstable:
       return "unstable";
+    case Effect::half_duplex:
+      return "half duplex";
     case Effect::contention:
       return "slow with others running, good alone";
     case Effect::crossed:

@@ -5,6 +5,14 @@
 namespace fabricgate::fabric {
 namespace {
 
+/// A count that is no count is a parse error: a conversion would make a large number of a negative one.
+std::uint64_t count_from(const nlohmann::json& value, const char* key) {
+  const nlohmann::json& count = value.at(key);
+  const bool whole = count.is_number_unsigned() || (count.is_number_integer() && count.get<std::int64_t>() >= 0);
+  if (!whole) throw nlohmann::json::type_error::create(302, fmt::format("{}: not a count", key), &value);
+  return count.get<std::uint64_t>();
+}
+
 nlohmann::json direction_to_json(const DirectionSample& direction) {
   nlohmann::json sweep = nlohmann::json::array();
   for (const auto& point : direction.sweep) {
@@ -16,8 +24,20 @@ nlohmann::json direction_to_json(const DirectionSample& direction) {
   return {{"sweep", sweep},
           {"payload_errors", direction.payload_errors},
           {"payload_checked", direction.payload_checked},
+          {"segments", direction.segments},
+          {"retransmitted", direction.retransmitted},
+          {"longest_gap_s", direction.longest_gap_s},
           {"first_wrong", direction.first_wrong},
           {"error", direction.error}};
+}
+
+/// Null where it was not tried.
+nlohmann::json both_to_json(const PairSample& sample) {
+  const auto tried = [](const DirectionSample& direction) {
+    return !direction.sweep.empty() || !direction.error.empty();
+  };
+  if (!tried(sample.a_to_b_both) && !tried(sample.b_to_a_both)) return nullptr;
+  return {{"a_to_b", direction_to_json(sample.a_to_b_both)}, {"b_to_a", direction_to_json(sample.b_to_a_both)}};
 }
 
 DirectionSample direction_from_json(const nlohmann::json& value) {
@@ -28,8 +48,11 @@ DirectionSample direction_from_json(const nlohmann::json& value) {
                                .messages = point.at("messages").get<std::uint64_t>(),
                                .elapsed_s = point.at("elapsed_s").get<double>()});
   }
-  direction.payload_errors = value.at("payload_errors").get<std::uint64_t>();
-  direction.payload_checked = value.at("payload_checked").get<std::uint64_t>();
+  direction.payload_errors = count_from(value, "payload_errors");
+  direction.payload_checked = count_from(value, "payload_checked");
+  direction.segments = count_from(value, "segments");
+  direction.retransmitted = count_from(value, "retransmitted");
+  direction.longest_gap_s = value.at("longest_gap_s").get<double>();
   direction.first_wrong = value.value("first_wrong", "");
   direction.error = value.at("error").get<std::string>();
   return direction;
@@ -44,6 +67,10 @@ PairSample pair_from(const nlohmann::json& value) {
   sample.mode = parse_pair_mode(value.at("mode").get<std::string>()).value();
   sample.a_to_b = direction_from_json(value.at("a_to_b"));
   sample.b_to_a = direction_from_json(value.at("b_to_a"));
+  if (const nlohmann::json& both = value.at("both"); !both.is_null()) {
+    sample.a_to_b_both = direction_from_json(both.at("a_to_b"));
+    sample.b_to_a_both = direction_from_json(both.at("b_to_a"));
+  }
   sample.latency_iterations = value.at("latency_iterations").get<std::uint64_t>();
   sample.latency_p50_s = value.at("latency_p50_s").get<double>();
   sample.latency_p99_s = value.at("latency_p99_s").get<double>();
@@ -59,14 +86,6 @@ nlohmann::json frames_to_json(const FrameCount& frames) {
           {"repeated", frames.repeated},
           {"dropped", frames.dropped},
           {"error", frames.error}};
-}
-
-/// A count that is no count is a parse error: a conversion would make a large number of a negative one.
-std::uint64_t count_from(const nlohmann::json& value, const char* key) {
-  const nlohmann::json& count = value.at(key);
-  const bool whole = count.is_number_unsigned() || (count.is_number_integer() && count.get<std::int64_t>() >= 0);
-  if (!whole) throw nlohmann::json::type_error::create(302, fmt::format("{}: not a count", key), &value);
-  return count.get<std::uint64_t>();
 }
 
 /// Absent where no train was sent.
@@ -126,6 +145,7 @@ nlohmann::json to_json_value(const PairSample& sample) {
           {"mode", to_string(sample.mode)},
           {"a_to_b", direction_to_json(sample.a_to_b)},
           {"b_to_a", direction_to_json(sample.b_to_a)},
+          {"both", both_to_json(sample)},
           {"latency_iterations", sample.latency_iterations},
           {"latency_p50_s", sample.latency_p50_s},
           {"latency_p99_s", sample.latency_p99_s},

@@ -22,6 +22,9 @@ struct DirectionSample {
   std::vector<SizePoint> sweep;       ///< ascending sizes; the last is the one judged
   std::uint64_t payload_errors = 0;   ///< messages whose content was wrong
   std::uint64_t payload_checked = 0;  ///< messages whose content was checked
+  std::uint64_t segments = 0;         ///< of TCP with data that the sender sent during the last size; 0: not told
+  std::uint64_t retransmitted = 0;    ///< of these, sent once more
+  double longest_gap_s = 0;           ///< between two messages of the last size at the receiver; 0: not told
   std::string first_wrong;            ///< "message 3 of 4096 bytes, byte 8: expected 0x.., found 0x.."; empty when none
   std::string error;                  ///< empty when it ran to its end
 };
@@ -42,6 +45,7 @@ struct PairSample {
   std::string engine;
   PairMode mode = PairMode::together;
   DirectionSample a_to_b, b_to_a;
+  DirectionSample a_to_b_both, b_to_a_both;  ///< one size, both directions running at once; no sweep: not tried
   std::uint64_t latency_iterations = 0;
   double latency_p50_s = 0, latency_p99_s = 0;  ///< half round trip, smallest size
   std::string error;            ///< set-up failed before any direction could run: what, where, native code

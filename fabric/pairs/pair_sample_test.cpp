@@ -11,9 +11,13 @@ PairSample full_sample() {
   sample.a_to_b = {.sweep = {{.bytes = 4096, .bytes_per_s = 1.5e6, .messages = 9, .elapsed_s = 0.25}},
                    .payload_errors = 1,
                    .payload_checked = 8,
+                   .segments = 40,
+                   .retransmitted = 2,
+                   .longest_gap_s = 0.03,
                    .first_wrong = "message 3",
                    .error = "stopped"};
   sample.b_to_a.payload_checked = 4;
+  sample.b_to_a_both.sweep = {{.bytes = 65536, .bytes_per_s = 1e6, .messages = 7, .elapsed_s = 0.25}};
   sample.latency_iterations = 100;
   sample.latency_p50_s = 1e-5;
   sample.latency_p99_s = 2e-5;
@@ -30,6 +34,8 @@ TEST(PairSample, SurvivesTheWayThroughJson) {
   EXPECT_EQ(to_json_value(*again), json);
   EXPECT_EQ(again->a_to_b.sweep.at(0).messages, 9u);
   EXPECT_EQ(again->a_to_b.first_wrong, "message 3");
+  EXPECT_EQ(again->a_to_b.retransmitted, 2u);
+  EXPECT_EQ(again->b_to_a_both.sweep.at(0).messages, 7u);
   EXPECT_EQ(again->mode, PairMode::alone);
 }
 

@@ -41,9 +41,13 @@ PathTable::PathTable(const Observation& observation)
     if (path.result == PathClass::bad) count(tallies[at].bad[alone]);
     if (path.result == PathClass::unreachable) count(tallies[at].unreachable[alone]);
     Cell& cell = cells_[at];
-    if (alone && !cell.retested) cell.share = cell.loss = -1;
+    if (alone && !cell.retested) {
+      cell.share = cell.loss = -1;
+      cell.both = false;
+    }
     cell.retested = cell.retested || alone;
     if (bool(alone) != cell.retested) continue;
+    cell.both = cell.both || path.both;
     if (path.share >= 0) cell.share = cell.share < 0 ? path.share : std::min(cell.share, path.share);
     cell.loss = std::max(cell.loss, path.loss);
   }

@@ -15,6 +15,7 @@ struct Cell {
   bool retested = false;    ///< measured alone or with a partner
   bool explained = false;   ///< a culprit has it as evidence
   bool certain = false;     ///< … and that culprit needs no inference: the path says nothing about other parts
+  bool both = false;        ///< bad only with both directions running at once
   float share = -1, loss = -1;
 };
 

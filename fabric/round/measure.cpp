@@ -5,11 +5,14 @@
 #include <algorithm>
 
 #include "fabric/round/ping_pong.hpp"
+#include "fabric/tcp/tcp_count.hpp"
 #include "fabric/wait.hpp"
 
 namespace fabricgate::fabric {
 namespace {
 
+constexpr double both_warmup = 0.3;  // of the time with both directions running
+constexpr std::uint64_t most_both = 64 << 10;
 constexpr double latency_share = 0.05;  // of one direction's time; also in order.cpp
 
 Status measure_latency(Channel& channel, const PathSetup& setup, PairSample& half, Deadline deadline) {
@@ -27,6 +30,13 @@ Status measure_latency(Channel& channel, const PathSetup& setup, PairSample& hal
   return {};
 }
 
+void note_segments(const TcpCount& before, const TcpCount& after, DirectionSample& direction) {
+  if (after.segments <= before.segments || after.retransmitted < before.retransmitted)
+    return;  // a connection went away
+  direction.segments = after.segments - before.segments;
+  direction.retransmitted = after.retransmitted - before.retransmitted;
+}
+
 Status measure_direction(Channel& channel, const PathSetup& setup, bool a_to_b, DirectionSample& direction,
                          Deadline deadline) {
   const auto end = Deadline::in_seconds(setup.seconds);
@@ -42,11 +52,40 @@ Status measure_direction(Channel& channel, const PathSetup& setup, bool a_to_b, 
         .peer = setup.peer(),
         .what = fmt::format("{} over {}, {}-byte messages", a_to_b ? "a_to_b" : "b_to_a", setup.path, plan.bytes),
         .hooks = setup.hooks};
-    const bool sends = a_to_b == setup.is_a;
+    const bool sends = a_to_b == setup.is_a, judged = &plan == &plans.back();
+    const TcpCount before = judged && sends ? count_tcp(setup.own_address, setup.peer_address) : TcpCount{};
     auto done = sends ? stream_send(channel, stream, deadline) : stream_receive(channel, stream, direction, deadline);
+    if (judged && sends) note_segments(before, count_tcp(setup.own_address, setup.peer_address), direction);
     if (!done) return done;
   }
   return {};
+}
+
+/// Windows of the same time and small messages: what one direction carries once the other has ended must not count.
+/// Both ends stop at the first error; a failure of this phase is that of the direction which arrives here.
+void measure_both(Channel& channel, const PathSetup& setup, PairSample& half, Deadline deadline) {
+  const double warmup_s = std::min(setup.order.warmup_s, setup.order.both_seconds * both_warmup);
+  const std::uint64_t bytes = std::min(most_both, setup.order.sizes.back());
+  const StreamPlan plan{.bytes = bytes,
+                        .warmup_s = warmup_s,
+                        .measure_s = setup.order.both_seconds - warmup_s,
+                        .window = stream_window(setup.order.sizes.back()) * setup.order.sizes.back() / bytes,
+                        .cut = true};
+  const auto stream = [&](bool a_to_b) {
+    return StreamSetup{.plan = plan,
+                       .seed = setup.seed + (a_to_b ? 3 : 4),
+                       .stall_s = setup.order.stall_s,
+                       .self = setup.self(),
+                       .peer = setup.peer(),
+                       .what = fmt::format("both directions over {}, {}-byte messages", setup.path, plan.bytes),
+                       .hooks = setup.hooks};
+  };
+  DirectionSample& arriving = setup.is_a ? half.b_to_a_both : half.a_to_b_both;
+  const StreamSetup out = stream(setup.is_a), in = stream(!setup.is_a);
+  const StreamEnd a_to_b{channel, setup.is_a ? out : in}, b_to_a{*setup.back, setup.is_a ? in : out};
+  auto measured =
+      setup.is_a ? stream_both(a_to_b, b_to_a, arriving, deadline) : stream_both(b_to_a, a_to_b, arriving, deadline);
+  if (!measured) arriving.error = measured.error().what;
 }
 
 /// Neither end closes while the other still waits for an acknowledgement; who does not answer has gone already.
@@ -81,6 +120,7 @@ void measure_path(Channel& channel, const PathSetup& setup, PairSample& half, De
     }
     return;
   }
+  if (setup.back != nullptr) measure_both(channel, setup, half, deadline);
   say_goodbye(channel, deadline);
 }
 

@@ -14,9 +14,12 @@ struct PathSetup {
   const PairTask& task;
   bool is_a = true;        ///< which end we are
   double seconds = 1;      ///< of one direction
+  Channel* back =
+      nullptr;             ///< a second channel to the peer, for b_to_a, when both directions are then measured at once
   std::string path;        ///< "rail0 (ens1 to ens1)", for errors
   std::uint64_t seed = 0;  ///< same at both ends
   const RoundHooks* hooks = nullptr;
+  std::string own_address = {}, peer_address = {};  ///< of a path over TCP, for count_tcp
 
   const std::string& self() const { return is_a ? task.a : task.b; }
   const std::string& peer() const { return is_a ? task.b : task.a; }

@@ -23,6 +23,10 @@ DirectionSample merge_direction(const DirectionSample* received, const Direction
   } else {
     merged.error = fmt::format("{} reported nothing", receiver);
   }
+  if (sent != nullptr) {
+    merged.segments = sent->segments;
+    merged.retransmitted = sent->retransmitted;
+  }
   if (sent != nullptr && !sent->error.empty() && (received == nullptr || merged.error.empty())) {
     merged.error += fmt::format("{}{}", merged.error.empty() ? "" : "; ", sent->error);
   }
@@ -84,6 +88,8 @@ PairSample merge_halves(const PairTask& task, const std::optional<PairSample>& a
   }
   merged.a_to_b = merge_direction(b ? &b->a_to_b : nullptr, a ? &a->a_to_b : nullptr, task.b);
   merged.b_to_a = merge_direction(a ? &a->b_to_a : nullptr, b ? &b->b_to_a : nullptr, task.a);
+  merged.a_to_b_both = merge_direction(b ? &b->a_to_b_both : nullptr, a ? &a->a_to_b_both : nullptr, task.b);
+  merged.b_to_a_both = merge_direction(a ? &a->b_to_a_both : nullptr, b ? &b->b_to_a_both : nullptr, task.a);
   if (a) {
     merged.latency_iterations = a->latency_iterations;
     merged.latency_p50_s = a->latency_p50_s;

@@ -32,6 +32,20 @@ TEST(MergeHalves, TakesEachDirectionFromItsReceiverAndTheLatencyFromA) {
   EXPECT_EQ(merged.error, "");
 }
 
+TEST(MergeHalves, SegmentsAreCountedBySendersAndBothDirectionsAtOnceByReceivers) {
+  auto a = half(0, 200), b = half(100, 0);
+  a.a_to_b.segments = 40;
+  a.a_to_b.retransmitted = 3;
+  b.a_to_b.longest_gap_s = 0.2;
+  b.a_to_b_both.sweep = a.b_to_a.sweep;
+  const auto merged = merge_halves(one_task(), a, b);
+  EXPECT_EQ(merged.a_to_b.segments, 40u);
+  EXPECT_EQ(merged.a_to_b.retransmitted, 3u);
+  EXPECT_EQ(merged.a_to_b.longest_gap_s, 0.2);
+  EXPECT_EQ(merged.a_to_b_both.sweep.size(), 1u);
+  EXPECT_TRUE(merged.b_to_a_both.sweep.empty());
+}
+
 TEST(MergeHalves, AMissingEndIsAnErrorOfTheDirectionItReceived) {
   const auto merged = merge_halves(one_task(), half(0, 200), std::nullopt);
   EXPECT_THAT(merged.a_to_b.error, HasSubstr("n2 reported nothing"));

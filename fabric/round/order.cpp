@@ -68,6 +68,7 @@ Result<RoundOrder> order_from(const nlohmann::json& value) {
   }
   order.sizes = value.at("sizes").get<std::vector<std::uint64_t>>();
   order.seconds = value.at("seconds").get<double>();
+  order.both_seconds = value.at("both_seconds").get<double>();
   order.overlay_seconds = value.at("overlay_seconds").get<double>();
   order.warmup_s = value.at("warmup_s").get<double>();
   order.connect_s = value.at("connect_s").get<double>();
@@ -113,7 +114,8 @@ std::vector<StreamPlan> stream_plans(const RoundOrder& order, double seconds) {
 double expected_seconds(const RoundOrder& order) {
   std::map<int, double> by_rank;  // a rank runs its tasks one after the other
   for (const auto& task : order.tasks) {
-    const double cost = (task.rails.empty() ? 0 : side_seconds(order, order.seconds)) +
+    const double both = order.both_seconds > 0 ? order.both_seconds + turn_around_s : 0;
+    const double cost = (task.rails.empty() ? 0 : side_seconds(order, order.seconds) + both) +
                         (task.overlay ? side_seconds(order, order.overlay_seconds) : 0);
     const double end = std::max(by_rank[task.a_rank], by_rank[task.b_rank]) + cost;
     by_rank[task.a_rank] = by_rank[task.b_rank] = end;
@@ -139,6 +141,8 @@ Status check_order(const RoundOrder& order) {
   for (const auto& [name, value] : times) {
     if (!(value > 0 && value < 1e6)) return bad(fmt::format("{} is {}: expected more than 0", name, value));
   }
+  if (!(order.both_seconds >= 0 && order.both_seconds < 1e6))
+    return bad(fmt::format("both_seconds is {}: expected 0 or more", order.both_seconds));
   if (!(order.warmup_s >= 0)) return bad(fmt::format("warmup_s is {}: expected 0 or more", order.warmup_s));
   for (const auto& task : order.tasks) {
     if (auto ok = check_task(task); !ok) return ok;
@@ -152,6 +156,7 @@ nlohmann::json to_json_value(const RoundOrder& order) {
   return {{"tasks", tasks},
           {"sizes", order.sizes},
           {"seconds", order.seconds},
+          {"both_seconds", order.both_seconds},
           {"overlay_seconds", order.overlay_seconds},
           {"warmup_s", order.warmup_s},
           {"connect_s", order.connect_s},

@@ -32,6 +32,7 @@ struct RoundOrder {
   std::vector<PairTask> tasks;
   std::vector<std::uint64_t> sizes = {4096, 65536, 1 << 20};  ///< message sizes, ascending; the last one is judged
   double seconds = 1;            ///< one direction streams so long in all: small sizes, warm-up, measured window
+  double both_seconds = 0;       ///< then both directions of a rail at once for so long; 0: not
   double overlay_seconds = 0.5;  ///< the same for the overlay
   double warmup_s = 0.2;         ///< of the largest size: TCP slow start, token buckets; see window.hpp
   double connect_s = 5;          ///< for the peer to answer, and for the first message to arrive
@@ -43,6 +44,8 @@ struct RoundOrder {
 struct StreamPlan {
   std::uint64_t bytes = 0;
   double warmup_s = 0, measure_s = 0;
+  std::uint64_t window = 0;  ///< messages in flight, 0: stream_window
+  bool cut = false;          ///< the window ends when its time is over, whatever is still on the way
 };
 /// `seconds` shared out over the sizes: 5 % for each small one, the rest for the last, of which warmup_s (but at most
 /// 40 %) is warm-up.

@@ -13,7 +13,7 @@
 namespace fabricgate::fabric {
 namespace {
 
-constexpr unsigned mark_a = 1, mark_b = 2;  // senders on a worker
+constexpr unsigned mark_a = 1, mark_b = 2, mark_a_back = 3, mark_b_back = 4;  // senders on a worker
 
 struct Task {
   const RoundOrder& order;
@@ -86,10 +86,12 @@ Result<std::vector<Offer>> unpack(const std::string& text, std::size_t expected)
 
 PathSetup path_setup(const Task& task, std::size_t index) {
   const bool overlay = index >= task.pair.rails.size();
-  std::string path = "the management network";
+  std::string path = "the management network", a_address = task.pair.a_address, b_address = task.pair.b_address;
   if (!overlay) {
     const auto& ends = task.pair.rails[index];
     path = fmt::format("{} ({} {} to {} {})", ends.name, task.pair.a, ends.a_netdev, task.pair.b, ends.b_netdev);
+    a_address = ends.a_address;
+    b_address = ends.b_address;
   }
   return {.order = task.order,
           .task = task.pair,
@@ -97,7 +99,9 @@ PathSetup path_setup(const Task& task, std::size_t index) {
           .seconds = overlay ? task.order.overlay_seconds : task.order.seconds,
           .path = path,
           .seed = mix(static_cast<std::uint64_t>(task.index)) + 16 * index,
-          .hooks = task.hooks};
+          .hooks = task.hooks,
+          .own_address = task.is_a ? a_address : b_address,
+          .peer_address = task.is_a ? b_address : a_address};
 }
 
 void fail(PairSample& half, const std::string& host, const std::string& error) {
@@ -108,7 +112,16 @@ void fail(PairSample& half, const std::string& host, const std::string& error) {
 void run_rail(const Task& task, UcxRail& rail, const std::string& peer_address, std::size_t index, PairSample& half) {
   auto channel = rail.connect(peer_address, task.is_a ? mark_a : mark_b, task.is_a ? mark_b : mark_a);
   if (!channel) return fail(half, task.self(), channel.error().what);
-  measure_path(**channel, path_setup(task, index), half, task.deadline);
+  PathSetup setup = path_setup(task, index);
+  std::unique_ptr<UcxChannel> back;
+  if (task.order.both_seconds > 0) {
+    auto second =
+        rail.connect(peer_address, task.is_a ? mark_a_back : mark_b_back, task.is_a ? mark_b_back : mark_a_back);
+    if (!second) return fail(half, task.self(), second.error().what);
+    back = std::move(*second);
+    setup.back = back.get();
+  }
+  measure_path(**channel, setup, half, task.deadline);
 }
 
 void run_overlay(const Task& task, const Side& side, const Offer& theirs, PairSample& half) {

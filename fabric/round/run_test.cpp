@@ -80,6 +80,42 @@ TEST(Round, MeasuresTwoPairsWithTwoRailsAndTheOverlay) {
   EXPECT_EQ(samples[0].concurrent_pairs, 2);
 }
 
+TEST(Round, BothDirectionsOfARailAreThenMeasuredAtOnce) {
+  auto order = quick_order();
+  order.both_seconds = 0.1;
+  order.tasks = {loopback_pair(0, 1, 2)};
+  ThreadGroup group(2);
+  const auto samples = run(group, order);
+  ASSERT_EQ(samples.size(), 2u);
+  for (const auto& sample : samples) {
+    expect_whole(sample, 2);
+    for (const auto* direction : {&sample.a_to_b_both, &sample.b_to_a_both}) {
+      EXPECT_THAT(direction->error, IsEmpty());
+      ASSERT_EQ(direction->sweep.size(), 1u);
+      EXPECT_GT(direction->sweep[0].bytes_per_s, 0);
+      EXPECT_GT(direction->payload_checked, 0u);
+      EXPECT_EQ(direction->payload_errors, 0u) << direction->first_wrong;
+    }
+  }
+}
+
+TEST(Round, ADirectionThatDiesWithBothRunningIsAnErrorOfBothAndKeepsWhatWasMeasured) {
+  auto order = quick_order();
+  order.both_seconds = 0.1;
+  order.tasks = {loopback_pair(0, 1, 1)};
+  ThreadGroup group(2);
+  std::atomic<int> last{0};
+  const RoundHooks hooks{
+      .before_send = [&](const std::string& host, std::byte*, std::size_t bytes, std::uint64_t message) {
+        if (host == "n0" && bytes == 65536 && message == 2 && ++last == 2) return Status(Error{ErrorKind::io, "died"});
+        return Status();
+      }};
+  const auto samples = run(group, order, hooks);
+  expect_whole(samples.at(0), 2);
+  EXPECT_THAT(samples.at(0).a_to_b_both.error, HasSubstr("both directions over rail0"));
+  EXPECT_THAT(samples.at(0).b_to_a_both.error, HasSubstr("died"));
+}
+
 TEST(Round, ARankWithoutATaskHasNothingToReport) {
   auto order = quick_order();
   order.tasks = {loopback_pair(0, 1, 1)};

@@ -14,6 +14,7 @@ constexpr double round_overhead_s = 0.45;
 fabric::RoundCost cost_of(const PairTiming& timing) {
   fabric::RoundOrder order;
   order.seconds = timing.seconds;
+  order.both_seconds = timing.both_seconds;
   order.overlay_seconds = timing.overlay_seconds;
   order.tasks.push_back({.a_rank = 0, .b_rank = 1, .a = "a", .b = "b", .rails = {fabric::RailEnds{}}, .overlay = true});
   return {.measure_s = fabric::expected_seconds(order), .overhead_s = round_overhead_s};

@@ -14,7 +14,7 @@ namespace fabricgate::launch {
 
 /// Time given to one round; emulated rails share a few processors and get more.
 struct PairTiming {
-  double seconds = 1, overlay_seconds = 0.4;
+  double seconds = 1, both_seconds = 0.4, overlay_seconds = 0.4;
 };
 
 /// Rounds over `hosts` (indices into it), all pairs or as many as the budget allows.

@@ -83,7 +83,10 @@ class PairTier {
 
   void measure(std::vector<PairTask> tasks, int attempt) {
     if (tasks.empty()) return;
-    fabric::RoundOrder order{.tasks = std::move(tasks), .seconds = timing_.seconds, .overlay_seconds = timing_.overlay_seconds};
+    fabric::RoundOrder order{.tasks = std::move(tasks),
+                             .seconds = timing_.seconds,
+                             .both_seconds = timing_.both_seconds,
+                             .overlay_seconds = timing_.overlay_seconds};
     for (PairTask& task : order.tasks) {
       task.a_rank = c_.rank_of(task.a);
       task.b_rank = c_.rank_of(task.b);

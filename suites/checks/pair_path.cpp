@@ -62,8 +62,17 @@ std::string sweep_problem(const fabric::DirectionSample& direction, double windo
   }
   if (direction.sweep.back().elapsed_s < window_s)
     return "largest size measured for " + time_text(direction.sweep.back().elapsed_s) + ", at least " + time_text(window_s) + " are needed";
+  if (!within(direction.longest_gap_s, 0, 1e6)) return "the longest gap is not a time";
+  if (direction.retransmitted > direction.segments) return "more segments were sent again than sent";
   if (direction.payload_checked == 0) return "no payload was checked";
   return "";
+}
+
+/// With others running, queues and processors are shared: such a finding warns, and fails the path once it is seen
+/// alone.
+Finding settled(const PairView& v, Finding finding) {
+  if (v.sample.mode == fabric::PairMode::together) finding.verdict = Verdict::warn;
+  return finding;
 }
 
 /// Findings of one direction; an impossible or unusable number gives a reason instead.
@@ -80,6 +89,15 @@ std::string judge_direction(const PairView& v, int index, std::vector<Finding>& 
     findings.push_back(make_finding("bench.data_wrong", subject_of(v, index), "no wrong message",
                                     std::to_string(direction.payload_errors) + " of " + std::to_string(direction.payload_checked)));
   if (v.rate_bytes_per_s <= 0) return "";
+  const Limit& again = *v.context.limits.find("pair.retransmit_share");
+  if (fabric::retransmitted(direction, *again.high))
+    findings.push_back(settled(
+        v, held_against(make_finding("pair.packet_loss", subject_of(v, index),
+                                     percent_text(*again.high) + " of TCP segments sent again at most",
+                                     std::to_string(direction.retransmitted) + " of " +
+                                         std::to_string(direction.segments) + ", at longest nothing arrived for " +
+                                         time_text(direction.longest_gap_s)),
+                        "pair.retransmit_share", again)));
   const Limit* share = v.context.limits.find("pair.bandwidth_share");
   const double measured = direction.sweep.back().bytes_per_s;
   const auto add = [&](Finding finding) {
@@ -92,6 +110,40 @@ std::string judge_direction(const PairView& v, int index, std::vector<Finding>& 
     add(make_finding("pair.below_floor", subject_of(v, index),
                      "at least " + rate_text(*share->low * v.rate_bytes_per_s) + " of " + rate_text(v.rate_bytes_per_s),
                      rate_text(measured)));
+  return "";
+}
+
+/// What one direction carried by itself, as judged.
+double carried(const fabric::DirectionSample& direction) {
+  return direction.sweep.back().bytes_per_s;
+}
+
+/// Both directions at once against the sum of what each carried by itself, so that a slow direction is not called half
+/// duplex.
+std::string judge_both(const PairView& v, std::vector<Finding>& findings) {
+  const fabric::DirectionSample* both[] = {&v.sample.a_to_b_both, &v.sample.b_to_a_both};
+  for (int i : {0, 1}) {
+    if (!both[i]->error.empty()) {
+      findings.push_back(
+          make_finding("pair.transfer_failed", subject_of(v, i), "both directions at once end", both[i]->error));
+      return "";
+    }
+    const std::string problem = sweep_problem(*both[i], *v.context.limits.find("pair.window")->low);
+    if (!problem.empty()) return "both directions at once, " + subject_of(v, i).host + " sending: " + problem;
+    if (both[i]->payload_errors > 0)
+      findings.push_back(
+          make_finding("bench.data_wrong", subject_of(v, i), "no wrong message",
+                       std::to_string(both[i]->payload_errors) + " of " + std::to_string(both[i]->payload_checked)));
+  }
+  const Limit& share = *v.context.limits.find("pair.both_share");
+  const double sum = carried(*both[0]) + carried(*both[1]), apart = carried(v.sample.a_to_b) + carried(v.sample.b_to_a);
+  if (sum < *share.low * apart)
+    findings.push_back(settled(
+        v, held_against(make_finding("pair.half_duplex", subject_of(v),
+                                     "both directions at once at least " + percent_text(*share.low) + " of " +
+                                         rate_text(apart),
+                                     rate_text(sum)),
+                        "pair.both_share", share)));
   return "";
 }
 
@@ -118,6 +170,10 @@ std::string first_missing_limit(const JudgeContext& context, const std::string& 
   if (!has_low("pair.window")) return "pair.window";
   if (!has_low(latency.c_str()) || (rail && !context.limits.find(latency)->high)) return latency;
   if (rail && (!has_low("pair.bandwidth_share") || !context.limits.find("pair.bandwidth_share")->high)) return "pair.bandwidth_share";
+  if (rail && !has_low("pair.both_share")) return "pair.both_share";
+  if (rail &&
+      (context.limits.find("pair.retransmit_share") == nullptr || !context.limits.find("pair.retransmit_share")->high))
+    return "pair.retransmit_share";
   return "";
 }
 
@@ -140,7 +196,8 @@ Judgement judge_path(const JudgeContext& context, const Record& record, bool rai
     if (!reason.empty()) return unusable(record, reason);
   }
   const bool stopped = !view->sample.a_to_b.error.empty() || !view->sample.b_to_a.error.empty();
-  const std::string reason = stopped ? "" : judge_latency(*view, latency, findings);
+  std::string reason = stopped ? "" : judge_latency(*view, latency, findings);
+  if (reason.empty() && rail && !stopped) reason = judge_both(*view, findings);
   if (!reason.empty()) return unusable(record, reason);
   return decide(std::move(findings));
 }

@@ -36,6 +36,37 @@ fabric::PathClass classify(const fabric::PairSample& sample, const fabric::Direc
   return share < *limit.low ? fabric::PathClass::bad : fabric::PathClass::good;
 }
 
+/// Share of the sum of both directions that runs with both at once, where it is below the limit.
+std::optional<double> half_duplex(const Limits& limits, const fabric::PairSample& sample) {
+  const Limit* limit = limits.find("pair.both_share");
+  for (const auto* direction : {&sample.a_to_b, &sample.b_to_a, &sample.a_to_b_both, &sample.b_to_a_both})
+    if (limit == nullptr || !limit->low || direction->sweep.empty()) return {};
+  const auto rate = [](const fabric::DirectionSample& direction) { return direction.sweep.back().bytes_per_s; };
+  const double share =
+      (rate(sample.a_to_b_both) + rate(sample.b_to_a_both)) / (rate(sample.a_to_b) + rate(sample.b_to_a));
+  return share < *limit->low ? std::optional<double>(share) : std::nullopt;
+}
+
+/// Makes a path that is good by its rate a bad one for what else was seen on it.
+void add_troubles(const Limits& limits, const fabric::PairSample& sample, int direction, fabric::PathResult& path) {
+  if (path.result != fabric::PathClass::good) return;
+  const Limit* most = limits.find("pair.retransmit_share");
+  if (most != nullptr && most->high)
+    if (const auto lost = fabric::retransmitted(direction == 0 ? sample.a_to_b : sample.b_to_a, *most->high)) {
+      path.result = fabric::PathClass::bad;
+      path.loss = static_cast<float>(*lost);
+      path.tentative = sample.mode == fabric::PairMode::together;
+      return;
+    }
+  if (!sample.a_to_b_both.error.empty() || !sample.b_to_a_both.error.empty()) path.result = fabric::PathClass::bad;
+  if (const auto share = half_duplex(limits, sample)) {
+    path.result = fabric::PathClass::bad;
+    path.both = true;
+    path.tentative = sample.mode == fabric::PairMode::together;
+    path.share = static_cast<float>(*share);
+  }
+}
+
 void extract_pair(const GateInput& input, Exhibit& exhibit) {
   const auto sample = fabric::pair_sample_from_json(exhibit.record.sample);
   if (!sample) return;
@@ -54,6 +85,7 @@ void extract_pair(const GateInput& input, Exhibit& exhibit) {
     path.result = classify(*sample, direction, share, *limit);
     path.mode = sample->mode;
     path.share = within(share, 0, 1e6) ? static_cast<float>(share) : -1;
+    add_troubles(input.limits, *sample, i, path);
     exhibit.paths.push_back(path);
   }
   exhibit.figures = figures;

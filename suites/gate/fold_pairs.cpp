@@ -64,25 +64,29 @@ struct Explained {
 
 /// The limit that made the culprit's paths bad, and the declared rate it is a share of; localisation knows classes
 /// alone.
-void name_limit(const Fold& fold, const fabric::Culprit& culprit, Finding& finding) {
+void name_limit(const Fold& fold, const fabric::Culprit& culprit, const char* loss_metric, Finding& finding) {
   using fabric::Effect;
   const bool slow =
       culprit.effect == Effect::slow || culprit.effect == Effect::unstable || culprit.effect == Effect::contention;
-  const char* metric = culprit.effect == Effect::loss ? "pair.frame_loss" : slow ? "pair.bandwidth_share" : "";
+  const char* metric = culprit.effect == Effect::loss          ? loss_metric
+                       : culprit.effect == Effect::half_duplex ? "pair.both_share"
+                       : slow                                  ? "pair.bandwidth_share"
+                                                               : "";
   if (const Limit* limit = fold.input.limits.find(metric)) finding.limit = limit_text(metric, *limit);
   const std::size_t node = fold.input.inventory.find(finding.subject.host).value_or(0);
   const Rail* rail = declared_rail(&fold.input.inventory.nodes[node], finding.subject.rail);
   if (slow && rail != nullptr) finding.expected += " (declared " + rate_text(rail->rate_bits_per_s / 8) + ")";
 }
 
-/// Findings of the culprits into the fold; returns the culprits that keep the gate shut.
-std::vector<fabric::Culprit> fold_culprits(Fold& fold, const fabric::Observation& observation, Explained& explained) {
+/// Findings of the culprits into the fold, those of loss held against `loss_metric`; returns the culprits that keep the gate shut.
+std::vector<fabric::Culprit> fold_culprits(Fold& fold, const fabric::Observation& observation, Explained& explained,
+                                           const char* loss_metric) {
   std::vector<fabric::Culprit> shutting;
   const std::vector<fabric::Culprit> culprits = fabric::localise(observation);
   std::vector<Finding> list = fabric::findings(culprits, observation);
   for (std::size_t i = 0; i < culprits.size() && i < list.size(); ++i) {
     Finding& finding = list[i];
-    name_limit(fold, culprits[i], finding);
+    name_limit(fold, culprits[i], loss_metric, finding);
     if (!opens_gate(finding.verdict)) {
       for (const fabric::DirectedPath& path : culprits[i].evidence) explained.add(path.from, path.to, path.rail);
       shutting.push_back(culprits[i]);
@@ -114,7 +118,7 @@ std::vector<fabric::Culprit> fold_culprits(Fold& fold, const fabric::Observation
 /// a lossy end says nothing of its own.
 void fold_losses(Fold& fold, Explained& explained) {
   const fabric::Observation observation = loss_observation(fold.input, fold.exhibits.records);
-  for (const fabric::Culprit& culprit : fold_culprits(fold, observation, explained)) {
+  for (const fabric::Culprit& culprit : fold_culprits(fold, observation, explained, "pair.frame_loss")) {
     for (const fabric::DirectedPath& path : culprit.evidence) explained.add(path.to, path.from, path.rail);
     using fabric::CulpritKind;
     if (culprit.kind != CulpritKind::direction && culprit.kind != CulpritKind::rail && culprit.kind != CulpritKind::node) continue;
@@ -251,12 +255,15 @@ void fold_pairs(Fold& fold) {
     for (const fabric::PathResult& path : exhibit->paths) forgotten.insert({path.from, path.to, path.rail});
   Explained explained;
   fold_losses(fold, explained);
+  if (const Limit* most = fold.input.limits.find("pair.retransmit_share"); most != nullptr && most->high)
+    observation.loss_ceiling = *most->high;
   const auto drop = [&, lossy = explained](const fabric::PathResult& path) {
+    if (path.tentative) return true;
     const bool silenced = lost[static_cast<std::size_t>(path.from)] || lost[static_cast<std::size_t>(path.to)];
     return path.result != fabric::PathClass::good && (silenced || lossy.has(path) || forgotten.count({path.from, path.to, path.rail}) != 0);
   };
   observation.paths.erase(std::remove_if(observation.paths.begin(), observation.paths.end(), drop), observation.paths.end());
-  fold_culprits(fold, observation, explained);
+  fold_culprits(fold, observation, explained, "pair.retransmit_share");
   const auto echo = [&](const Exhibit* exhibit) { return is_echo(fold, explained, observation.rails, *exhibit); };
   bad.erase(std::remove_if(bad.begin(), bad.end(), echo), bad.end());
   fold_unexplained(fold, std::move(bad));

@@ -41,6 +41,9 @@ fabric::DirectionSample direction(double rate) {
     out.sweep.push_back({.bytes = bytes, .bytes_per_s = rate * 0.93, .messages = messages, .elapsed_s = elapsed});
   }
   out.payload_checked = 12;
+  out.segments = 40000;
+  out.retransmitted = 4;
+  out.longest_gap_s = 0.01;
   return out;
 }
 
@@ -132,6 +135,7 @@ nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail*
   const double rate = rail != nullptr ? rail->rate_bits_per_s / 8 : 3e8;
   fabric::PairSample sample{.a = a, .b = b, .rail = rail != nullptr ? rail->name : "", .engine = rail != nullptr ? "ucx-tcp" : "tcp"};
   sample.a_to_b = sample.b_to_a = direction(rate);
+  if (rail != nullptr) sample.a_to_b_both = sample.b_to_a_both = direction(rate);
   sample.latency_iterations = 1000;
   sample.latency_p50_s = 4e-5;
   sample.latency_p99_s = 9e-5;
