@@ -1,5 +1,6 @@
 // AllReduce over all nodes that are still in. When it is slow although the pairs were good it is measured twice more;
-// when it is slow again, halves are measured to find the group that holds it back.
+// when it is slow again, halves are measured to find the group that holds it back. When it did not end, the rails that
+// went dark since the pair tier are looked for, and the nodes without one are measured.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +8,9 @@
 #include "fabric/collective/order.hpp"
 #include "inventory/desired/desired.hpp"
 #include "launch/accept/coordinator.hpp"
+#include "launch/accept/dark_rails.hpp"
 #include "launch/accept/slow_group.hpp"
+#include "launch/gate/report.hpp"
 #include "results/clock.hpp"
 
 namespace fabricgate::launch {
@@ -48,6 +51,8 @@ std::uint64_t judged_size(double bytes_per_s) {
   return static_cast<std::uint64_t>(mebibytes) << 20;
 }
 
+constexpr double reach_s = 20;
+
 class CollectiveTier {
  public:
   explicit CollectiveTier(Coordinator& c) : c_(c) {}
@@ -55,7 +60,11 @@ class CollectiveTier {
   void run() {
     const Hosts all = c_.hosts();
     c_.show({.tier = "collective", .done = 0, .total = 1});
-    const bool slow = measure(all) == Verdict::fail && !good_twice(all);
+    const bool failed = measure(all) == Verdict::fail;
+    const Hosts rest = failed ? without_dark_rails(all) : all;
+    const bool dark = rest.size() < all.size();
+    if (dark && rest.size() >= 2 && !c_.over()) measure(rest);
+    const bool slow = failed && !dark && !good_twice(all);
     c_.show({.tier = "collective", .done = 1, .total = 1});
     if (slow) slow_group(all, [this](const Hosts& group) { return !c_.over() && measure(group) == Verdict::fail; });
   }
@@ -78,6 +87,27 @@ class CollectiveTier {
             .started_unix_s = started,
             .elapsed_s = unix_now_s() - started});
     return c_.records().back().verdict;
+  }
+
+  /// A collective that did not end: a rail that was good in the pair tier may be dark by now. Its node gets a
+  /// statement.
+  Hosts without_dark_rails(const Hosts& hosts) {
+    const auto& findings = c_.records().back().findings;
+    const bool ended = std::none_of(findings.begin(), findings.end(),
+                                    [](const Finding& finding) { return finding.cause == "collective.failed"; });
+    if (ended || c_.over()) return hosts;
+    std::vector<fabric::ReachAnswer> answers;
+    for (const auto& reply : c_.ask("reach", {{"pairs", dark_rail_questions(hosts)}}, reach_s)) {
+      const auto sample = reply && reply->data.is_object() ? fabric::reach_sample_from_json(reply->data)
+                                                           : Result<fabric::ReachSample>(Error{});
+      if (sample) answers.insert(answers.end(), sample->answers.begin(), sample->answers.end());
+    }
+    Hosts rest = hosts;
+    for (const Finding& finding : dark_rails(hosts, answers)) {
+      c_.keep(statement(c_.setup(), Tier::collective, finding.subject.host, finding, 1));
+      std::erase(rest, finding.subject.host);
+    }
+    return rest;
   }
 
   bool good_twice(const Hosts& hosts) {

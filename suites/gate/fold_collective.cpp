@@ -48,9 +48,19 @@ bool lost(const NodeResult& node) {
                      [](const Finding& finding) { return finding.primary && !opens_gate(finding.verdict) && finding.cause.rfind("launch.", 0) == 0; });
 }
 
+/// A rail of the node was found dark when the collective had failed (the harness's statement): the others waited for
+/// it.
+bool dark(const NodeResult& node) {
+  return std::any_of(node.findings.begin(), node.findings.end(), [](const Finding& finding) {
+    return finding.primary && !opens_gate(finding.verdict) && finding.cause == "pair.unreachable";
+  });
+}
+
 /// A path between nodes that all take part is already blamed: the collective over it is slow for that reason. A node that the
 /// launcher lost: of course it did not arrive.
-bool is_echo(Fold& fold, const Finding& finding) {
+bool is_echo(Fold& fold, const Exhibit& exhibit, const Finding& finding) {
+  if (finding.cause == "collective.failed" && finding.subject.host.empty())
+    return std::any_of(exhibit.nodes.begin(), exhibit.nodes.end(), [&](int node) { return dark(fold.node(node)); });
   if (finding.cause == "collective.failed") {
     const auto node = fold.input.inventory.find(finding.subject.host);
     return node && lost(fold.node(static_cast<int>(*node)));
@@ -66,7 +76,7 @@ void fold_record(Fold& fold, const Exhibit& exhibit, bool search) {
   bool named = false;
   for (Finding finding : exhibit.record.findings) {
     named = named || !opens_gate(finding.verdict);
-    finding.primary = finding.primary && !search && !is_echo(fold, finding);
+    finding.primary = finding.primary && !search && !is_echo(fold, exhibit, finding);
     const auto node = fold.input.inventory.find(finding.subject.host);
     const bool of_one_node = node && (finding.cause.rfind("gate.", 0) != 0 || exhibit.nodes.size() == 1);
     if (of_one_node && !search) {

@@ -61,6 +61,35 @@ TEST(GateLost, ARankStoppedInTheCollectiveIsBlamedForThatAndNotForItsAbsence) {
   EXPECT_THAT(verdicts(result), ElementsAre("pass", "pass", "pass", "fail"));
 }
 
+TEST(GateLost, ARailThatWentDarkInTheCollectiveIsBlamedAndNotTheWaitingOfTheOthers) {
+  GoodRun run = good_run();
+  const auto whole = std::find_if(run.records.begin(), run.records.end(),
+                                  [](const Record& record) { return record.check == "collective.allreduce"; });
+  Record again = *whole;
+  again.attempt = 1;
+  again.hosts = {"n0001", "n0002", "n0004"};
+  again.sample = good_collective(again.hosts, 2e9 / 8);
+  again = judged({run.inventory, run.limits}, again);
+  whole->sample["error"] = "n0001: waited for n0002 over rail1 after 120 transfers: nothing for 5.0 s";
+  *whole = judged({run.inventory, run.limits}, *whole);
+  run.records.push_back(again);
+  EXPECT_THAT(blamed(judge(run, run.text())), ElementsAre("collective.failed "))
+      << "without the statement nobody is named";
+  run.records.push_back(
+      {.identity = run.identity,
+       .check = "collective.allreduce",
+       .tier = Tier::collective,
+       .hosts = {"n0003"},
+       .attempt = 1,
+       .verdict = Verdict::fail,
+       .reason = "dark",
+       .findings = {make_finding("pair.unreachable", {.host = "n0003", .rail = "rail1"}, "an answer", "none")}});
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.exit_code, ExitCode::not_ready);
+  EXPECT_THAT(blamed(result), ElementsAre("pair.unreachable n0003 rail1"));
+  EXPECT_THAT(verdicts(result), ElementsAre("pass", "pass", "fail", "pass"));
+}
+
 TEST(GateLost, ADeadPartnerHidesNoOtherFault) {
   GoodRun run = stopped_in_pairs();
   lose(run, "pair.rail", Tier::pair, "n0004");
