@@ -25,11 +25,11 @@ Values node_values(const Facts& facts) {
   return out;
 }
 
-/// Physical interfaces, RDMA devices and the PCI devices themselves, each value under a name that says what it is.
+/// Interfaces, RDMA devices and the PCI devices themselves, each value under a name that says what it is.
 Values device_values(const Facts& facts) {
   Values out;
   for (const Netdev& netdev : facts.netdevs) {
-    if (netdev.pci.empty()) continue;
+    if (!could_be_rail(facts, netdev)) continue;
     const std::string of = " of " + netdev.name;
     out["pci" + of] = netdev.pci;
     out["driver" + of] = netdev.driver;

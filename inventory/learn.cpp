@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <numeric>
 #include <tuple>
 
 namespace fabricgate {
@@ -41,18 +43,32 @@ bool in_management(const Netdev& netdev, const Cidr& management) {
   });
 }
 
-/// Why an interface is no rail; empty when it is one. Machines without any PCI interface (containers, emulated nodes)
-/// take the ones with an address instead.
-std::string why_not(const Facts& facts, const Netdev& netdev, const Cidr& management, bool physical) {
+/// Virtual interfaces tell themselves apart by name alone: a bridge has a MAC as an adapter has.
+bool named_as_virtual(const std::string& name) {
+  constexpr std::array prefixes{"docker",  "br-",  "virbr", "lxdbr", "podman", "cni",
+                                "flannel", "cali", "dummy", "tun",   "tap"};
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* prefix) { return name.starts_with(prefix); });
+}
+
+/// Tunnels have the four bytes of an IPv4 address or zeros there.
+bool has_ethernet_address(const Netdev& netdev) {
+  return netdev.mac.size() == 17 && netdev.mac.find_first_not_of("0:") != std::string::npos;
+}
+
+/// Why an interface is no rail; empty when it is one.
+std::string why_not(const Facts& facts, const Netdev& netdev, const Cidr& management) {
   if (netdev.name == "lo") return "loopback";
   if (netdev.name == facts.ssh_interface || in_management(netdev, management)) return "management";
-  if (physical && netdev.pci.empty()) return "not a physical interface";
-  if (!physical && !first_network(netdev)) return "no address";
+  if (!could_be_rail(facts, netdev)) return "not a physical interface";
   const PciDevice* device = find_pci(facts, netdev.pci);
   if (device != nullptr && !device->physical_function.empty())
     return "virtual function of " + device->physical_function;
-  if (!netdev.carrier && find_port(facts, netdev.name) == nullptr) return "no carrier";
   return "";
+}
+
+/// The port's state counts too: an interface that is administratively down says nothing of the cable.
+bool has_link(const LearntRail& rail) {
+  return rail.netdev->carrier || (rail.port != nullptr && rail.port->state == "ACTIVE");
 }
 
 /// "400 Gb/sec (4X NDR)" → 400.
@@ -61,15 +77,29 @@ double leading_number(const std::string& text) {
 }
 
 std::string rate_gbps(const LearntRail& rail) {
+  if (!has_link(rail)) return "CHANGE-ME";
   const double gbps = rail.netdev->speed_mbps > 0 ? static_cast<double>(rail.netdev->speed_mbps) / 1000.0
                       : rail.port != nullptr      ? leading_number(rail.port->rate)
                                                   : 0;
   return gbps > 0 ? fmt::format("{:g}", gbps) : "CHANGE-ME";
 }
 
+/// What a person has to decide before this is a rail, as a comment above it.
+std::string open_points(const LearntRail& rail) {
+  std::string why, fill_in;
+  if (!has_link(rail)) why = rail.netdev->admin_up ? "has no carrier" : "is down";
+  if (!has_link(rail)) fill_in = "rate_gbps";
+  if (!first_network(*rail.netdev)) {
+    why += (why.empty() ? "has" : why == "is down" ? " and has" : " and") + std::string(" no address");
+    fill_in += (fill_in.empty() ? "" : " and ") + std::string("cidr");
+  }
+  if (why.empty()) return "";
+  return fmt::format("      # {} {}: fill in {}, or remove it if it is no rail\n", rail.netdev->name, why, fill_in);
+}
+
 std::string rail_yaml(const Facts& facts, const LearntRail& rail, std::size_t index, int gpu) {
   const Netdev& netdev = *rail.netdev;
-  std::string out = fmt::format("      - name: rail{}\n        netdev: {}\n", index, netdev.name);
+  std::string out = open_points(rail) + fmt::format("      - name: rail{}\n        netdev: {}\n", index, netdev.name);
   if (rail.port != nullptr) out += "        device: " + rail.port->device + '\n';
   if (!netdev.pci.empty()) out += "        pci: \"" + netdev.pci + "\"\n";
   if (gpu >= 0) out += fmt::format("        gpu: {}\n", gpu);
@@ -109,6 +139,20 @@ std::tuple<bool, bool, std::uint32_t> distance(const PciDevice* nic, const std::
   return {other_numa, a.domain != b.domain, a.bus > b.bus ? a.bus - b.bus : b.bus - a.bus};
 }
 
+/// As `rails`. An idle port, which may be no rail, takes no GPU from one that is in use.
+std::vector<int> gpus_of(const Facts& facts, const std::vector<LearntRail>& rails) {
+  std::vector<std::size_t> order(rails.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_partition(order.begin(), order.end(),
+                        [&](std::size_t i) { return has_link(rails[i]) || rails[i].port != nullptr; });
+  std::vector<std::string> addresses;
+  for (const std::size_t i : order) addresses.push_back(rails[i].netdev->pci);
+  const std::vector<int> nearest = nearest_gpus(facts, addresses);
+  std::vector<int> out(rails.size(), -1);
+  for (std::size_t i = 0; i < order.size(); ++i) out[order[i]] = nearest[i];
+  return out;
+}
+
 }  // namespace
 
 std::vector<int> nearest_gpus(const Facts& facts, const std::vector<std::string>& pci_addresses) {
@@ -130,21 +174,25 @@ std::vector<int> nearest_gpus(const Facts& facts, const std::vector<std::string>
   return out;
 }
 
-std::string learn_class(const Facts& facts, const Cidr& management, const std::string& name) {
+bool could_be_rail(const Facts& facts, const Netdev& netdev) {
+  if (netdev.name == "lo") return false;
+  if (!netdev.pci.empty() || find_port(facts, netdev.name) != nullptr) return true;
   const bool physical =
       std::any_of(facts.netdevs.begin(), facts.netdevs.end(), [](const Netdev& n) { return !n.pci.empty(); });
+  return !physical && !named_as_virtual(netdev.name) && (has_ethernet_address(netdev) || first_network(netdev));
+}
+
+std::string learn_class(const Facts& facts, const Cidr& management, const std::string& name) {
   std::vector<LearntRail> rails;
   std::string left_out, yaml;
   for (const Netdev& netdev : facts.netdevs) {
-    const std::string reason = why_not(facts, netdev, management, physical);
+    const std::string reason = why_not(facts, netdev, management);
     if (reason.empty()) rails.push_back({&netdev, find_port(facts, netdev.name)});
     if (!reason.empty() && reason != "loopback") left_out += "    # left out: " + netdev.name + " (" + reason + ")\n";
   }
   const auto key = [](const LearntRail& rail) { return std::tie(rail.netdev->pci, rail.netdev->name); };
   std::sort(rails.begin(), rails.end(), [&](const LearntRail& a, const LearntRail& b) { return key(a) < key(b); });
-  std::vector<std::string> addresses;
-  for (const LearntRail& rail : rails) addresses.push_back(rail.netdev->pci);
-  const std::vector<int> gpus = nearest_gpus(facts, addresses);
+  const std::vector<int> gpus = gpus_of(facts, rails);
   for (std::size_t i = 0; i < rails.size(); ++i) yaml += rail_yaml(facts, rails[i], i, gpus[i]);
   if (rails.empty()) yaml = "      - netdev: CHANGE-ME\n        rate_gbps: CHANGE-ME\n        cidr: CHANGE-ME\n";
   std::string out = fmt::format("  {}:  # from {}, {} {}, {}\n", name, facts.hostname, facts.os_id, facts.os_version,

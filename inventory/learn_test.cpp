@@ -25,8 +25,10 @@ PciDevice gpu(const std::string& address, int numa) {
 Netdev netdev(const std::string& name, const std::string& pci, std::int64_t speed_mbps,
               std::vector<std::string> addresses) {
   return {.name = name,
+          .mac = "02:00:00:00:00:01",
           .driver = "mlx5_core",
           .pci = pci,
+          .admin_up = true,
           .carrier = true,
           .speed_mbps = speed_mbps,
           .mtu = 9000,
@@ -57,6 +59,7 @@ Facts machine() {
   return facts;
 }
 
+const std::string open = "CHANGE-ME";
 const Cidr management = *parse_cidr("10.0.0.0/24");
 
 TEST(Learn, writes_rails_in_pci_order_with_device_gpu_and_rate) {
@@ -64,11 +67,11 @@ TEST(Learn, writes_rails_in_pci_order_with_device_gpu_and_rate) {
   EXPECT_THAT(
       yaml,
       HasSubstr(
-          "      - name: rail0\n        netdev: ens1\n        device: mlx5_0\n        pci: \"0000:18:00.0\"\n"
+          "      - name: rail1\n        netdev: ens1\n        device: mlx5_0\n        pci: \"0000:18:00.0\"\n"
           "        gpu: 0\n        rate_gbps: 200\n        mtu: 9000\n        cidr: 172.16.0.0/16\n        vfs: 8\n"));
   EXPECT_THAT(
       yaml,
-      HasSubstr("      - name: rail1\n        netdev: ibs9\n        device: mlx5_3\n        pci: \"0000:9a:00.0\"\n"
+      HasSubstr("      - name: rail2\n        netdev: ibs9\n        device: mlx5_3\n        pci: \"0000:9a:00.0\"\n"
                 "        gpu: 1\n        link_layer: infiniband\n        rate_gbps: 400\n        mtu: 9000\n"
                 "        cidr: CHANGE-ME\n"));
 }
@@ -76,21 +79,40 @@ TEST(Learn, writes_rails_in_pci_order_with_device_gpu_and_rate) {
 TEST(Learn, names_every_interface_it_leaves_out_with_the_reason) {
   const std::string yaml = learn_class(machine(), management, "h100");
   EXPECT_THAT(yaml, HasSubstr("# left out: eno1 (management)\n"));
-  EXPECT_THAT(yaml, HasSubstr("# left out: eno2 (no carrier)\n"));
   EXPECT_THAT(yaml, HasSubstr("# left out: ens1v0 (virtual function of 0000:18:00.0)\n"));
   EXPECT_THAT(yaml, HasSubstr("# left out: docker0 (not a physical interface)\n"));
-  EXPECT_THAT(yaml, Not(HasSubstr("netdev: eno")));
+  EXPECT_THAT(yaml, Not(HasSubstr("netdev: eno1")));
+}
+
+TEST(Learn, writes_a_rail_without_carrier_or_address_with_what_is_open_and_why) {
+  const std::string yaml = learn_class(machine(), management, "h100");
+  EXPECT_THAT(yaml, HasSubstr("      # eno2 has no carrier and no address: fill in rate_gbps and cidr, or remove it if "
+                              "it is no rail\n      - name: rail0\n        netdev: eno2\n"));
+  EXPECT_THAT(yaml, HasSubstr("      # ibs9 has no address: fill in cidr, or remove it if it is no rail\n"));
+  Facts facts = machine();
+  facts.netdevs[3].carrier = false;
+  const std::string unplugged = learn_class(facts, management, "h100");
+  EXPECT_THAT(unplugged, HasSubstr("      # ens1 has no carrier: fill in rate_gbps, or remove it if it is no rail\n"));
+  EXPECT_THAT(unplugged, HasSubstr("        rate_gbps: CHANGE-ME\n        mtu: 9000\n        cidr: 172.16.0.0/16\n"));
+}
+
+TEST(Learn, takes_the_rate_of_an_active_port_whose_interface_is_down) {
+  Facts facts = machine();
+  facts.netdevs[0].admin_up = facts.netdevs[0].carrier = false;
+  EXPECT_THAT(learn_class(facts, management, "h100"),
+              HasSubstr("# ibs9 is down and has no address: fill in rate_gbps"));
+  facts.rdma_ports[0].state = "ACTIVE";
+  EXPECT_THAT(learn_class(facts, management, "h100"), HasSubstr("        rate_gbps: 400\n"));
 }
 
 TEST(Learn, gives_a_class_that_loads_once_the_open_points_are_filled_in) {
   std::string yaml = learn_class(machine(), management, "h100");
-  const std::string open = "CHANGE-ME";
-  yaml.replace(yaml.find(open), open.size(), "172.17.0.0/16");
+  for (const char* value : {"1", "172.18.0.0/16", "172.17.0.0/16"}) yaml.replace(yaml.find(open), open.size(), value);
   const auto loaded = parse_inventory("schema: 1\ncluster: { name: a, management_cidr: 10.0.0.0/24 }\nclasses:\n" +
                                           yaml + "nodes:\n  - { hosts: gpu001, class: h100 }\n",
                                       "learnt");
   ASSERT_TRUE(loaded.inventory) << to_string(loaded.problems.front());
-  EXPECT_EQ(loaded.inventory->nodes[0].spec->rails.size(), 2u);
+  EXPECT_EQ(loaded.inventory->nodes[0].spec->rails.size(), 3u);
   EXPECT_EQ(loaded.inventory->nodes[0].spec->memlock_bytes, UINT64_MAX);
 }
 
@@ -103,6 +125,20 @@ TEST(Learn, takes_addressed_interfaces_where_nothing_is_physical) {
                               "  cidr: 172.16.0.0/24\n"));
   EXPECT_THAT(yaml, Not(HasSubstr("netdev: m0")));
   EXPECT_THAT(yaml, Not(HasSubstr("gpu: ")));
+}
+
+TEST(Learn, writes_every_rail_of_a_bare_node_without_pci_and_no_bridge_or_tunnel) {
+  Facts facts{.hostname = "n1"};
+  facts.netdevs = {netdev("m0", "", 10000, {"10.0.0.1/24"}), netdev("f1", "", 1000, {}), netdev("f2", "", 1000, {}),
+                   netdev("tunl0", "", -1, {}), netdev("docker0", "", -1, {"172.17.0.1/16"})};
+  facts.netdevs[2].carrier = facts.netdevs[2].admin_up = false;
+  facts.netdevs[3].mac = "0.0.0.0";
+  const std::string yaml = learn_class(facts, management, "emu");
+  EXPECT_THAT(yaml, HasSubstr("netdev: f1\n        rate_gbps: 1\n        mtu: 9000\n        cidr: CHANGE-ME\n"));
+  EXPECT_THAT(yaml, HasSubstr("      # f2 is down and has no address: fill in rate_gbps and cidr, "));
+  EXPECT_THAT(yaml,
+              HasSubstr("netdev: f2\n        rate_gbps: CHANGE-ME\n        mtu: 9000\n        cidr: CHANGE-ME\n"));
+  for (const char* name : {"m0", "tunl0", "docker0"}) EXPECT_THAT(yaml, Not(HasSubstr(std::string("netdev: ") + name)));
 }
 
 TEST(NearestGpu, prefers_the_numa_node_then_the_bus_and_uses_each_once) {
@@ -123,6 +159,20 @@ TEST(Differences, are_none_between_nodes_that_differ_in_identity_alone) {
   other.netdevs[1].carrier_changes = 9;
   other.memory_bytes -= 4096;
   EXPECT_THAT(differences(machine(), other), IsEmpty());
+}
+
+TEST(Differences, cover_interfaces_without_a_pci_address) {
+  Facts reference{.hostname = "n1"};
+  reference.netdevs = {netdev("f1", "", 1000, {"172.16.0.1/24"}), netdev("f2", "", 1000, {}),
+                       netdev("f3", "", 1000, {}), netdev("docker0", "", -1, {})};
+  Facts other = reference;
+  other.netdevs[0].mtu = 1500;
+  other.netdevs[1].carrier = false;
+  other.netdevs[1].speed_mbps = -1;
+  other.netdevs.resize(2);
+  EXPECT_THAT(differences(reference, other),
+              ::testing::IsSupersetOf({"mtu of f1: 9000, here 1500", "carrier of f2: yes, here no",
+                                       "speed in Mb/s of f2: 1000, here -1", "carrier of f3: yes, here missing"}));
 }
 
 TEST(Differences, name_the_part_and_both_values) {
