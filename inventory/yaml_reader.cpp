@@ -32,6 +32,9 @@ std::string joined(const std::vector<std::string_view>& words) {
 
 constexpr std::size_t max_problems = 1000;
 
+/// What import and learn write where a person has to decide. It would pass for a name of many kinds.
+constexpr std::string_view to_be_filled_in = "CHANGE-ME";
+
 template <class T>
 bool parse_whole(std::string_view text, T& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -114,6 +117,10 @@ void YamlReader::list(const YamlNode& node, std::string_view key, const std::fun
 }
 
 bool YamlReader::expect_scalar(const YamlNode& node, std::string_view key, const std::string& expected, bool plain) {
+  if (node.kind == YamlNode::Kind::scalar && node.text.find(to_be_filled_in) != std::string::npos) {
+    problem(node.mark, std::string(key) + ": fill in " + expected + ", found " + describe(node));
+    return false;
+  }
   if (node.kind == YamlNode::Kind::scalar && !(plain && node.quoted)) return true;
   const std::string quotes = node.kind == YamlNode::Kind::scalar ? " in quotes" : "";
   problem(node.mark, std::string(key) + ": expected " + expected + ", found " + describe(node) + quotes);

@@ -1,5 +1,6 @@
 #pragma once
-/// Typed, strict reading of a YamlNode tree: every mismatch is a problem with its place and what was expected.
+/// Typed, strict reading of a YamlNode tree: every mismatch is a problem with its place and what was expected, and so
+/// is every CHANGE-ME that is still there.
 #include <functional>
 #include <initializer_list>
 #include <string>
