@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
+#include <string_view>
+
+#include "bootstrap/steps/all.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
@@ -33,6 +37,16 @@ void fail(StepReport& report, const Error& error, const Desired& desired) {
   report.state = state_of(report.findings, StepState::failed);
 }
 
+bool chosen(const AgentRequest& request, const Step& step) {
+  const auto& names = request.only_steps;
+  return names.empty() || std::find(names.begin(), names.end(), step.id) != names.end();
+}
+
+/// A driver may be what the interface of a rail is waiting for.
+bool brings_interfaces(const Step& step) {
+  return step.id == std::string_view(packages_step.id) || step.id == std::string_view(modules_step.id);
+}
+
 struct Runner {
   const AgentRequest& request;
   const Desired& desired;
@@ -41,6 +55,14 @@ struct Runner {
   std::vector<std::string> busy;
   Journal journal;
   const std::function<bool()>& stop;
+  std::optional<bool> rail_absent = {};
+
+  /// Looks once, before the first step that brings no interface.
+  bool waits(const Step& step) {
+    if (brings_interfaces(step)) return false;
+    if (!rail_absent) rail_absent = lacks_rail();
+    return *rail_absent;
+  }
 
   StepReport run(const Step& step) {
     StepReport report{.id = step.id, .state = StepState::unchanged};
@@ -51,13 +73,23 @@ struct Runner {
     report.commands = commands_of(plan);
     report.findings = plan.findings;
     report.state = state_of(plan.findings, plan.actions.empty() ? StepState::unchanged : StepState::planned);
-    if (request.op == AgentOp::apply && !plan.actions.empty()) apply(step, context, *observed, report);
+    if (request.op == AgentOp::apply && !plan.actions.empty() && !waits(step)) apply(step, context, *observed, report);
     if (report.error.empty() && (report.state == StepState::failed || report.state == StepState::blocked))
       report.error = first_reason(report);
     return report;
   }
 
  private:
+  /// Of the network step, when it was asked for: what cannot be looked at is that step's own failure.
+  bool lacks_rail() {
+    if (!chosen(request, network_step)) return false;
+    StepContext context{.desired = desired, .host = host, .deadline = deadline, .stop = stop};
+    const auto observed = network_step.observe(context);
+    if (!observed) return false;
+    const auto findings = network_step.plan(desired, *observed).findings;
+    return std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.cause == "link.absent"; });
+  }
+
   static std::string first_reason(const StepReport& report) {
     for (const Finding& finding : report.findings)
       if (!opens_gate(finding.verdict))
@@ -112,11 +144,6 @@ void refuse(AgentAnswer& answer, const char* doing, const Error& error, const De
   StepReport report{.id = doing};
   fail(report, error, desired);
   answer.steps.push_back(report);
-}
-
-bool chosen(const AgentRequest& request, const Step& step) {
-  const auto& names = request.only_steps;
-  return names.empty() || std::find(names.begin(), names.end(), step.id) != names.end();
 }
 
 }  // namespace

@@ -181,6 +181,46 @@ TEST_F(ServeTest, OnceToldToEndNoFurtherStepIsBegun) {
   for (const auto& line : journal()) EXPECT_EQ(line["step"], "sysctl");
 }
 
+TEST_F(ServeTest, WithoutTheInterfaceOfADeclaredRailNothingIsApplied) {
+  desired.rails = {{.name = "rail0", .netdev = "e1", .address = *parse_ipv4("172.16.0.3"), .prefix = 16},
+                   {.name = "rail1", .netdev = "e9", .address = *parse_ipv4("172.17.0.3"), .prefix = 16}};
+  host.files["/sys/class/net/e1/flags"] = "0x1002\n";
+  const auto answer = serve({.nonce = "0",
+                             .op = AgentOp::apply,
+                             .desired = to_json_value(desired),
+                             .journal = folder + "/a/journal.jsonl",
+                             .only_steps = {"sysctl", "network"}},
+                            host);
+  ASSERT_EQ(answer.steps.size(), 2u);
+  EXPECT_EQ(answer.steps[0].state, StepState::planned);
+  EXPECT_EQ(host.files.at("/proc/sys/net/core/rmem_max"), "1\n");
+  EXPECT_EQ(answer.steps[1].state, StepState::failed);
+  EXPECT_THAT(answer.steps[1].error, HasSubstr("link.absent"));
+  EXPECT_THAT(answer.steps[1].error, HasSubstr("e9"));
+  EXPECT_FALSE(answer.steps[1].commands.empty()) << "what e1 would get is said";
+  EXPECT_THAT(host.accesses_of("write "), IsEmpty());
+  EXPECT_THAT(host.accesses_of("run ip "), IsEmpty());
+}
+
+TEST_F(ServeTest, AModuleThatMayBringTheInterfaceOfARailIsLoadedFirst) {
+  desired.rails = {{.name = "rail0", .netdev = "e9", .address = *parse_ipv4("172.16.0.3"), .prefix = 16}};
+  desired.modules = {"mlx5_core"};
+  host.on_run = [&](const auto&) -> std::optional<CommandResult> {
+    host.files["/proc/modules"] = "mlx5_core 1 0 - Live 0x0\n";
+    host.files["/sys/class/net/e9/flags"] = "0x1002\n";
+    return CommandResult{0, "", ""};
+  };
+  const auto answer = serve({.nonce = "0",
+                             .op = AgentOp::apply,
+                             .desired = to_json_value(desired),
+                             .journal = folder + "/a/journal.jsonl",
+                             .only_steps = {"modules", "sysctl", "network"}},
+                            host);
+  ASSERT_EQ(answer.steps.size(), 3u);
+  EXPECT_EQ(answer.steps[0].state, StepState::applied) << answer.steps[0].error;
+  EXPECT_EQ(answer.steps[1].state, StepState::applied) << answer.steps[1].error;
+}
+
 TEST_F(ServeTest, AnUnknownStepIsAnError) {
   const AgentAnswer answer =
       serve({.nonce = "0", .op = AgentOp::plan, .desired = to_json_value(desired), .only_steps = {"sysctll"}}, host);
