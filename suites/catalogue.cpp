@@ -3,13 +3,23 @@
 
 namespace fabricgate::suites {
 
+namespace {
+
+bool declares_rdma(const Rail& rail) { return !rail.device.empty(); }
+bool declares_leaf(const Rail& rail) { return !rail.leaf.empty(); }
+
+}  // namespace
+
 const std::vector<Check>& catalogue() {
   static const std::vector<Check> checks{
       {"stage.node", Tier::stage, Scope::node, false, judge_stage_node},
       {"host.facts", Tier::host, Scope::node, false, judge_host_facts},
       {"host.fleet", Tier::host, Scope::cluster, false, judge_host_fleet},
       {"link.rail", Tier::link, Scope::rail, false, judge_link_rail},
+      {"link.rdma", Tier::link, Scope::rail, false, judge_link_rdma, false, declares_rdma},
+      {"link.cabling", Tier::link, Scope::rail, true, judge_link_cabling, false, declares_leaf},
       {"link.counters", Tier::link, Scope::rail, false, judge_link_counters, true},
+      {"link.rdma_counters", Tier::link, Scope::rail, false, judge_link_rdma_counters, true, declares_rdma},
       {"pair.reach", Tier::pair, Scope::pair, false, judge_pair_reach},
       {"pair.rail", Tier::pair, Scope::pair_rail, false, judge_pair_rail},
       {"pair.overlay", Tier::pair, Scope::pair, false, judge_pair_overlay},

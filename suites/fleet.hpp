@@ -1,7 +1,8 @@
 #pragma once
 /// What the nodes' facts say when laid side by side: sample of host.fleet.
 ///
-///   {"hosts": {"gpu001": {"hostname": …, "kernel": …, "versions": {"ucx": …}, "addresses": [{"netdev", "address"}, …]}, …}}
+///   {"hosts": {"gpu001": {"hostname": …, "kernel": …, "versions": {"ucx": …}, "addresses": [{"netdev", "address"}, …],
+///   "guids": [{"device", "pci", "guid"}, …]}, …}}
 #include <nlohmann/json.hpp>
 #include <vector>
 

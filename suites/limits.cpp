@@ -63,6 +63,8 @@ const std::map<std::string, std::string>& known_metrics() {
       {"pair.retransmit_share", "1"}, {"pair.frame_loss", "1"},          {"pair.frame_train", "count"},
       {"pair.latency", "s"},          {"pair.latency_tcp", "s"},         {"pair.window", "s"},
       {"pair.overlay_latency", "s"},  {"collective.busbw_share", "1"},
+      {"link.recovery_rate", "1/s"},  {"link.ack_timeout_rate", "1/s"},  {"link.symbol_errors_per_hour", "1/s"},
+      {"link.discard_rate", "1/s"},   {"link.slow_restart_rate", "1/s"},
   };
   return metrics;
 }

@@ -68,13 +68,14 @@ TEST(Limits, BadFilesAreErrorsWithPlaceAndReason) {
   EXPECT_THAT(limits_error("schema: 1\ndefault: 7\n"), HasSubstr("expected a mapping"));
 }
 
-TEST(Suite, TheBuiltInSuiteDemandsEveryCheckOfTheCatalogueAndAllowsNoSkip) {
+TEST(Suite, TheBuiltInSuiteDemandsEveryCheckOfTheCatalogueAndAllowsOneSkip) {
   const auto suite = parse_suite(default_suite_text(), "default.yaml");
   ASSERT_TRUE(suite) << suite.error().what;
   EXPECT_EQ(suite->name, "default");
   for (const Check& check : catalogue()) {
     ASSERT_NE(suite->find(check.id), nullptr) << check.id;
-    EXPECT_FALSE(suite->find(check.id)->may_skip) << check.id;
+    EXPECT_EQ(suite->find(check.id)->may_skip, std::string(check.id) == "link.cabling") << check.id;
+    EXPECT_EQ(suite->find(check.id)->may_skip, check.may_skip) << check.id;
   }
 }
 

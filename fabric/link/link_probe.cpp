@@ -1,10 +1,27 @@
 #include "fabric/link/link_probe.hpp"
 
-
+#include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
 #include "results/clock.hpp"
 
 namespace fabricgate::fabric {
+namespace {
+
+/// The legs of a bond. A leg that is up in another aggregator than the bond's is plugged into another switch, or its switch
+/// port is not in the LAG.
+std::vector<BondMember> read_bond(Host& host, const std::string& folder) {
+  std::vector<BondMember> out;
+  const std::int64_t aggregator = readers::read_number(host, folder + "/bonding/ad_aggregator", -1);
+  for (const std::string& name : readers::words_of(readers::read_attribute(host, folder + "/bonding/slaves"))) {
+    const std::string leg = "/sys/class/net/" + name + "/bonding_slave";
+    BondMember member{.netdev = name, .up = readers::read_attribute(host, leg + "/mii_status") == "up"};
+    if (aggregator >= 0) member.carries = readers::read_number(host, leg + "/ad_aggregator_id", aggregator) == aggregator;
+    out.push_back(member);
+  }
+  return out;
+}
+
+}  // namespace
 
 LinkState read_link(Host& host, const std::string& netdev, Deadline) {
   LinkState state;
@@ -20,6 +37,7 @@ LinkState read_link(Host& host, const std::string& netdev, Deadline) {
   state.mac = readers::read_attribute(host, folder + "/address");
   state.carrier_changes = readers::read_number(host, folder + "/carrier_changes", -1);
   state.counters = readers::read_counters(host, folder + "/statistics");
+  state.bond = read_bond(host, folder);
   const auto addresses = host.addresses();
   if (!addresses) return state;
   for (const InterfaceAddress& entry : *addresses) {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 namespace fabricgate::fabric {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BondMember, netdev, up, carries)
+
 namespace {
 
 using nlohmann::json;
@@ -12,7 +15,8 @@ json state_json(const LinkState& state) {
           {"carrier", state.carrier},   {"speed_mbps", state.speed_mbps},
           {"mtu", state.mtu},           {"addresses", state.addresses},
           {"mac", state.mac},           {"carrier_changes", state.carrier_changes},
-          {"counters", state.counters}, {"read_unix_s", state.read_unix_s}};
+          {"counters", state.counters}, {"bond", state.bond},
+          {"read_unix_s", state.read_unix_s}};
 }
 
 LinkState state_from(const json& value) {
@@ -26,6 +30,7 @@ LinkState state_from(const json& value) {
   state.mac = value.at("mac").get<std::string>();
   state.carrier_changes = value.at("carrier_changes").get<std::int64_t>();
   state.counters = value.at("counters").get<std::map<std::string, std::int64_t>>();
+  state.bond = value.at("bond").get<std::vector<BondMember>>();
   state.read_unix_s = value.at("read_unix_s").get<double>();
   return state;
 }

@@ -12,6 +12,13 @@
 
 namespace fabricgate::fabric {
 
+/// One leg of a bond.
+struct BondMember {
+  std::string netdev;
+  bool up = false;      ///< MII status of the bonding driver
+  bool carries = true;  ///< false: up, but in another LACP aggregator than the one in use
+};
+
 struct LinkState {
   bool present = false, admin_up = false, carrier = false;
   std::int64_t speed_mbps = -1;  ///< -1: the driver does not say
@@ -20,6 +27,7 @@ struct LinkState {
   std::string mac;
   std::int64_t carrier_changes = -1;
   std::map<std::string, std::int64_t> counters;
+  std::vector<BondMember> bond;  ///< empty: not a bond
   double read_unix_s = 0;
 };
 

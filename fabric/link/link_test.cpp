@@ -56,8 +56,31 @@ TEST(LinkProbe, AnAbsentInterfaceIsNotPresent) {
   EXPECT_FALSE(read_link(host, "", Deadline::in_seconds(5)).present);
 }
 
+// Synthetic, in the layout of the bonding driver (Documentation/networking/bonding.rst).
+TEST(LinkProbe, TheLegsOfABondAreReadAndTheOneOutsideTheAggregatorIsTold) {
+  FakeHost host = veth();
+  EXPECT_TRUE(read_link(host, "eth7", Deadline::in_seconds(5)).bond.empty());
+  host.files["/sys/class/net/eth7/bonding/slaves"] = "ens1f0 ens1f1 ens1f2\n";
+  host.files["/sys/class/net/eth7/bonding/ad_aggregator"] = "1\n";
+  for (const auto& [name, status, aggregator] :
+       {std::tuple{"ens1f0", "up\n", "1\n"}, {"ens1f1", "down\n", "1\n"}, {"ens1f2", "up\n", "2\n"}}) {
+    const std::string leg = std::string("/sys/class/net/") + name + "/bonding_slave/";
+    host.files[leg + "mii_status"] = status;
+    host.files[leg + "ad_aggregator_id"] = aggregator;
+  }
+  const auto bond = read_link(host, "eth7", Deadline::in_seconds(5)).bond;
+  ASSERT_EQ(bond.size(), 3u);
+  EXPECT_TRUE(bond[0].up && bond[0].carries);
+  EXPECT_FALSE(bond[1].up);
+  EXPECT_TRUE(bond[2].up);
+  EXPECT_FALSE(bond[2].carries);
+  host.files.erase("/sys/class/net/eth7/bonding/ad_aggregator");  // no LACP
+  EXPECT_TRUE(read_link(host, "eth7", Deadline::in_seconds(5)).bond[2].carries);
+}
+
 TEST(LinkSample, SurvivesJson) {
   FakeHost host = veth();
+  host.files["/sys/class/net/eth7/bonding/slaves"] = "ens1f0\n";
   LinkSample sample{
       .host = "n1", .rail = "rail0", .netdev = "eth7", .now = read_link(host, "eth7", Deadline::in_seconds(5))};
   const auto without = to_json_value(sample);

@@ -170,7 +170,7 @@ TEST(Judged, WithoutASampleNothingPasses) {
 TEST(SuiteOfTiers, ItKeepsTheChecksOfTheseTiersAndNoOthers) {
   const suites::GoodRun run = suites::good_run();
   EXPECT_THAT(checks_of(suite_of_tiers(run.suite, {Tier::link})),
-              testing::UnorderedElementsAre("link.rail", "link.counters"));
+              testing::UnorderedElementsAre("link.rail", "link.rdma", "link.cabling", "link.counters", "link.rdma_counters"));
   EXPECT_THAT(checks_of(suite_of_tiers(run.suite, {})), testing::IsEmpty());
 }
 

@@ -7,7 +7,9 @@
 #include "inventory/desired/desired.hpp"
 #include "inventory/observe/facts.hpp"
 #include "inventory/observe/identity.hpp"
+#include "suites/checks/host_hardware.hpp"
 #include "suites/checks/judging.hpp"
+#include "suites/checks/rdma_view.hpp"
 
 namespace fabricgate::suites {
 namespace {
@@ -70,20 +72,6 @@ bool made_by_software(const Netdev& netdev) {
   return drivers.count(netdev.driver) != 0;
 }
 
-void judge_pcie(const View& v, const Subject& subject, const std::string& address) {
-  for (const PciDevice& device : v.facts.pci) {
-    if (device.address != address || device.path_speed.empty() || device.link_speed.empty()) continue;
-    const double speed = std::atof(device.link_speed.c_str()), path_speed = std::atof(device.path_speed.c_str());
-    const int width = std::atoi(device.link_width.c_str()), path_width = std::atoi(device.path_width.c_str());
-    if (speed <= 0 || width <= 0) continue;  // a virtual function reports no link
-    if (speed >= path_speed && width >= path_width) continue;
-    Subject where = subject;
-    where.pci = address;
-    v.findings.push_back(make_finding("pcie.link_degraded", where, device.path_speed + " x" + device.path_width,
-                                      device.link_speed + " x" + device.link_width));
-  }
-}
-
 void judge_rails(const View& v) {
   for (const DesiredRail& rail : v.want.rails) {
     Subject subject = v.subject();
@@ -98,7 +86,6 @@ void judge_rails(const View& v) {
       v.findings.push_back(make_finding("host.emulation_undeclared", subject, "a hardware interface", "driver " + netdev->driver));
     if (!rail.pci.empty() && !netdev->pci.empty() && netdev->pci != rail.pci)
       v.findings.push_back(make_finding("link.absent", subject, rail.netdev + " at " + rail.pci, rail.netdev + " at " + netdev->pci));
-    if (!rail.pci.empty()) judge_pcie(v, subject, rail.pci);
   }
 }
 
@@ -114,12 +101,15 @@ Judgement judge_host_facts(const JudgeContext& context, const Record& record) {
   if (facts->hostname.empty() || facts->kernel.empty() || facts->netdevs.empty() || facts->cpus <= 0 || facts->gpus < 0 ||
       facts->memory_bytes <= 0 || !within(facts->clock_unix_s, 1, 1e11))
     return unusable(record, "facts lack host name, kernel, interfaces, CPUs, memory or clock");
+  for (const RdmaPort& port : facts->rdma_ports)
+    if (const std::string why = impossible_port(port); !why.empty()) return unusable(record, port.device + ": " + why);
   std::vector<Finding> findings;
   const Desired want = desired(context.inventory, *index);
   const View view{context.inventory.nodes[*index], want, *facts, findings};
   judge_identity(view);
   judge_demands(view);
   judge_rails(view);
+  judge_hardware(want, *facts, findings);
   if (const auto offset = record.sample.find("clock_offset_s"); offset != record.sample.end()) {
     const Limit* limit = context.limits.find("clock.offset");
     if (limit == nullptr || !limit->high) return limit_missing(record, "clock.offset");

@@ -6,6 +6,7 @@
 
 #include "inventory/desired/desired.hpp"
 #include "inventory/observe/identity.hpp"
+#include "inventory/observe/rdma_text.hpp"
 #include "suites/checks/judging.hpp"
 #include "suites/fleet.hpp"
 
@@ -23,6 +24,10 @@ struct HostDigest {
   std::string hostname;
   std::map<std::string, std::string> versions;  ///< with "kernel"
   std::vector<std::pair<std::string, std::string>> addresses;  ///< netdev, address without prefix
+  struct Guid {
+    std::string device, pci, guid;
+  };
+  std::vector<Guid> guids;  ///< of RDMA devices
 };
 
 using Digests = std::vector<HostDigest>;
@@ -34,6 +39,8 @@ HostDigest read_digest(const json& value) {
   digest.versions["kernel"] = value.at("kernel").get<std::string>();
   for (const json& entry : value.at("addresses"))
     digest.addresses.emplace_back(entry.at("netdev").get<std::string>(), entry.at("address").get<std::string>());
+  for (const json& entry : value.at("guids"))
+    digest.guids.push_back({entry.at("device").get<std::string>(), entry.at("pci").get<std::string>(), entry.at("guid").get<std::string>()});
   return digest;
 }
 
@@ -80,6 +87,34 @@ void judge_collisions(const Digests& digests, std::vector<Finding>& findings) {
   for (const HostDigest& digest : digests) answerers.push_back({digest.node->name, digest.hostname, ""});
   for (Finding& finding : judge_names(answerers))
     if (finding.cause == "launch.hostname_collision") findings.push_back(std::move(finding));
+}
+
+/// Node GUIDs, VFs included. Soft RDMA takes the GUID from the interface below, so that several on one interface share it.
+void judge_guids(const Digests& digests, std::vector<Finding>& findings) {
+  struct Owner {
+    const HostDigest* host;
+    const HostDigest::Guid* device;
+  };
+  std::map<std::string, std::vector<Owner>> owners;
+  for (const HostDigest& digest : digests)
+    for (const HostDigest::Guid& device : digest.guids) {
+      if (device.guid.empty() || is_zero_guid(device.guid)) continue;  // a zero one is told of the rail or the VF
+      auto& list = owners[device.guid];
+      const auto same = [&](const Owner& other) { return other.host == &digest && (device.pci.empty() || other.device->pci == device.pci); };
+      if (std::none_of(list.begin(), list.end(), same)) list.push_back({&digest, &device});
+    }
+  for (const auto& [guid, list] : owners) {
+    if (list.size() < 2) continue;
+    for (const Owner& owner : list) {
+      const Owner& other = list[0].device == owner.device ? list[1] : list[0];
+      Subject subject = host_subject(*owner.host->node);
+      subject.device = owner.device->device;
+      subject.pci = owner.device->pci;
+      if (other.host != owner.host) subject.peer = other.host->node->name;
+      findings.push_back(make_finding("vf.guid_duplicate", subject, "a node GUID no other function has",
+                                      guid + ", as " + other.device->device + " of " + other.host->node->name));
+    }
+  }
 }
 
 struct Holder {
@@ -137,6 +172,9 @@ json fleet_sample(const std::vector<const Record*>& facts_records) {
           if (text.compare(0, 4, "127.") != 0)
             addresses.push_back({{"netdev", netdev.at("name")}, {"address", text.substr(0, text.find('/'))}});
         }
+      json& guids = digest["guids"] = json::array();
+      for (const json& port : facts.at("rdma_ports"))
+        guids.push_back({{"device", port.at("device")}, {"pci", port.at("pci")}, {"guid", port.at("node_guid")}});
       hosts[record->hosts[0]] = std::move(digest);
     } catch (const json::exception&) {
       // stays missing: judge_host_fleet names the host
@@ -168,6 +206,7 @@ Judgement judge_host_fleet(const JudgeContext& context, const Record& record) {
   judge_versions(digests, findings);
   judge_collisions(digests, findings);
   judge_addresses(context.inventory, digests, findings);
+  judge_guids(digests, findings);
   return decide(std::move(findings));
 }
 

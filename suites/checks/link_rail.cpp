@@ -1,6 +1,5 @@
 /// One rail of one node at the start of a run (link.rail), and what its counters did until the end (link.counters).
 #include <algorithm>
-#include <set>
 
 #include "fabric/link/link_sample.hpp"
 #include "inventory/desired/desired.hpp"
@@ -60,36 +59,27 @@ std::int64_t counter_delta(const RailView& v, const std::string& name) {
   return now->second - before->second;
 }
 
-struct CounterRule {
-  const char* metric;
-  const char* cause;
-  bool rate;
-  std::set<std::string> counters;
-};
-
-const std::vector<CounterRule>& counter_rules() {
-  static const std::vector<CounterRule> rules{
-      {"link.error_rate", "link.errors", true,
-       {"rx_errors", "tx_errors", "rx_crc_errors", "rx_frame_errors", "rx_length_errors", "rx_fifo_errors", "tx_carrier_errors"}},
-      {"link.symbol_error_rate", "link.symbol_errors", true, {"symbol_error"}},
-      {"link.port_rcv_error_rate", "link.errors", true, {"port_rcv_errors"}},
-      {"link.fatal_errors", "link.errors", false,
-       {"link_downed", "excessive_buffer_overrun_errors", "local_link_integrity_errors", "rnr_nak_retry_err"}},
-  };
-  return rules;
+/// Errors of the interface; those of an RDMA port are judged by link.rdma_counters.
+void judge_counters(const RailView& v, const Limit& limit, std::vector<Finding>& findings) {
+  const double seconds = v.sample.now.read_unix_s - v.sample.before->read_unix_s;
+  for (const char* name : {"rx_errors", "tx_errors", "rx_crc_errors", "rx_frame_errors", "rx_length_errors", "rx_fifo_errors", "tx_carrier_errors"}) {
+    const double value = static_cast<double>(counter_delta(v, name)) / seconds;
+    if (value <= *limit.high) continue;
+    findings.push_back(held_against(
+        make_finding("link.errors", v.subject, std::string(name) + " at most " + std::to_string(std::llround(*limit.high)) + " per second",
+                     std::to_string(std::llround(value)) + " per second"),
+        "link.error_rate", limit));
+  }
 }
 
-void judge_counters(const RailView& v, const CounterRule& rule, const Limit& limit, std::vector<Finding>& findings) {
-  const double seconds = v.sample.now.read_unix_s - v.sample.before->read_unix_s;
-  for (const std::string& name : rule.counters) {
-    const double value = static_cast<double>(counter_delta(v, name)) / (rule.rate ? seconds : 1);
-    if (value <= *limit.high) continue;
-    const std::string unit = rule.rate ? " per second" : "";
-    findings.push_back(held_against(
-        make_finding(rule.cause, v.subject, name + " at most " + std::to_string(std::llround(*limit.high)) + unit,
-                     std::to_string(std::llround(value)) + unit),
-        rule.metric, limit));
-  }
+/// A bond stays up with one leg, and brings less.
+void judge_bond(const RailView& v, const fabric::LinkState& state, std::vector<Finding>& findings) {
+  std::string dead;
+  for (const fabric::BondMember& member : state.bond)
+    if (!member.up || !member.carries)
+      dead += (dead.empty() ? "" : ", ") + member.netdev + (member.up ? " in another aggregator" : " down");
+  if (!dead.empty())
+    findings.push_back(make_finding("link.bond_degraded", v.subject, std::to_string(state.bond.size()) + " legs of " + v.rail->netdev, dead));
 }
 
 void judge_flaps(const RailView& v, double most, std::vector<Finding>& findings) {
@@ -130,6 +120,7 @@ Judgement judge_link_rail(const JudgeContext& context, const Record& record) {
   const auto carries = [&](const std::string& text) { return text.substr(0, text.find('/')) == address; };
   if (std::none_of(now.addresses.begin(), now.addresses.end(), carries))
     findings.push_back(make_finding("link.address_missing", view->subject, address, now.addresses.empty() ? "none" : now.addresses[0]));
+  judge_bond(*view, now, findings);
   return decide(std::move(findings));
 }
 
@@ -154,11 +145,10 @@ Judgement judge_link_counters(const JudgeContext& context, const Record& record)
   const Limit* changes = context.limits.find("link.carrier_changes");
   if (changes == nullptr || !changes->high) return limit_missing(record, "link.carrier_changes");
   judge_flaps(*view, *changes->high, findings);
-  for (const CounterRule& rule : counter_rules()) {
-    const Limit* limit = context.limits.find(rule.metric);
-    if (limit == nullptr || !limit->high) return limit_missing(record, rule.metric);
-    judge_counters(*view, rule, *limit, findings);
-  }
+  const Limit* errors = context.limits.find("link.error_rate");
+  if (errors == nullptr || !errors->high) return limit_missing(record, "link.error_rate");
+  judge_counters(*view, *errors, findings);
+  judge_bond(*view, now, findings);
   return decide(std::move(findings));
 }
 

@@ -76,7 +76,7 @@ std::string shape_problem(const Inventory& inventory, const Check* check, const 
   if (!railed) return "";
   for (const int node : exhibit.nodes) {
     const auto& spec = inventory.nodes[static_cast<std::size_t>(node)].spec;
-    const auto has = [&](const Rail& rail) { return rail.name == record.rail; };
+    const auto has = [&](const Rail& rail) { return rail.name == record.rail && (check->applies == nullptr || check->applies(rail)); };
     if (!spec || std::none_of(spec->rails.begin(), spec->rails.end(), has)) return "rail '" + record.rail + "' of " + record.hosts[0];
   }
   return "";
@@ -97,9 +97,10 @@ void add_missing(std::vector<Finding>& to, const std::vector<Finding>& from) {
   }
 }
 
-void set_skip(const GateInput& input, Record& record) {
+/// A skip is one by its sample, never by its word.
+void set_skip(const GateInput& input, const Judgement& again, Record& record) {
   const SuiteCheck* demand = input.suite.find(record.check);
-  if (demand != nullptr && demand->may_skip && !record.reason.empty()) return;
+  if (demand != nullptr && demand->may_skip && !record.reason.empty() && again.verdict == Verdict::skip) return;
   record.verdict = Verdict::inconclusive;
   record.findings = {make_finding("gate.not_measured", {.host = record.hosts[0], .rail = record.rail}, record.check + " measured",
                                   record.reason.empty() ? "skipped without a reason" : "skipped: " + record.reason)};
@@ -112,8 +113,8 @@ void judge_again(const GateInput& input, const NodeIndex& index, const Check& ch
     record.verdict = worse(record.verdict, worst(record.findings));
     return;
   }
-  if (record.verdict == Verdict::skip) return set_skip(input, record);
   Judgement again = judge_sample({input.inventory, input.limits, &index}, check, record);
+  if (record.verdict == Verdict::skip) return set_skip(input, again, record);
   const Verdict stored = worse(record.verdict, worst(record.findings));
   const bool sampled = !record.sample.is_null();
   const bool edited = record.verdict != stored || worse(stored, again.verdict) != stored;

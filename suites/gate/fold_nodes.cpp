@@ -39,7 +39,8 @@ void fold_check(Fold& fold, const Check& check) {
     std::vector<std::string> rails{""};
     if (check.scope == Scope::rail) {
       rails.clear();
-      for (const Rail& rail : declared.spec->rails) rails.push_back(rail.name);
+      for (const Rail& rail : declared.spec->rails)
+        if (check.applies == nullptr || check.applies(rail)) rails.push_back(rail.name);
       if (seen.count({node, ""}) != 0) continue;  // "the node left in this tier"
     }
     for (const std::string& rail : rails) {
@@ -98,6 +99,22 @@ void fold_fleet(Fold& fold) {
   }
 }
 
+/// Both readings of a rail tell the same fault: the RDMA port of an InfiniBand interface without carrier says why it has
+/// none, and an interface without address says why its GID is missing.
+void demote_rail_echoes(Fold& fold) {
+  const auto starts = [](const Finding& finding, const char* with) { return finding.cause.rfind(with, 0) == 0; };
+  const auto demote = [&](NodeResult& node, auto&& is_cause, auto&& is_echo) {
+    for (const Finding& cause : node.findings)
+      for (Finding& echo : node.findings)
+        if (cause.primary && is_cause(cause) && is_echo(echo) && !cause.subject.rail.empty() && cause.subject.rail == echo.subject.rail) echo.primary = false;
+  };
+  for (NodeResult& node : fold.result.nodes) {
+    demote(node, [&](const Finding& f) { return !f.subject.device.empty() && !opens_gate(f.verdict) && (starts(f, "link.") || starts(f, "vf.")); },
+           [&](const Finding& f) { return f.subject.device.empty() && f.cause == "link.down"; });
+    demote(node, [&](const Finding& f) { return f.cause == "link.address_missing"; }, [&](const Finding& f) { return starts(f, "gid."); });
+  }
+}
+
 /// A node that carries another's name is told once, by the collision.
 void demote_identity(Fold& fold) {
   for (NodeResult& node : fold.result.nodes) {
@@ -117,6 +134,7 @@ void fold_nodes(Fold& fold) {
     if (std::string_view(check.id) == "host.fleet") fold_fleet(fold);
   }
   demote_identity(fold);
+  demote_rail_echoes(fold);
 }
 
 void fold_end(Fold& fold) {

@@ -90,7 +90,8 @@ TEST(GateLoss, SlownessOfALossyRailIsItsEcho) {
 }
 
 TEST(GateLoss, AFewFramesWithinTheLimitAreAWarning) {
-  const GateResult result = judge(good(), one_path(1, 1).text());
+  const GoodRun run = one_path(1, 1);
+  const GateResult result = judge(run, run.text());
   EXPECT_EQ(result.text, "READY (emulated)") << said(result);
   EXPECT_THAT(said(result), HasSubstr("1 of 2048 frames lost"));
 }

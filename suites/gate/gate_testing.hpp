@@ -15,7 +15,7 @@
 namespace fabricgate::suites {
 
 inline const GoodRun& good() {
-  static const GoodRun run = good_run();
+  static const GoodRun run = good_run({.rdma = true, .leaves = true});
   return run;
 }
 

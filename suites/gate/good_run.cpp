@@ -7,6 +7,7 @@
 
 #include "fabric/collective/collective_sample.hpp"
 #include "fabric/link/link_sample.hpp"
+#include "fabric/link/rdma_sample.hpp"
 #include "fabric/pairs/pair_sample.hpp"
 #include "fabric/pairs/schedule.hpp"
 #include "inventory/desired/desired.hpp"
@@ -24,13 +25,26 @@ std::string inventory_yaml(const GoodRunShape& shape) {
       "schema: 1\ncluster:\n  name: test\n  management_cidr: 10.20.0.0/16\nclasses:\n  box:\n    emulated: {}\n    gpus: 0\n    rails:\n",
       shape.emulated);
   for (int i = 0; i < shape.rails; ++i)
-    out += fmt::format("      - {{ netdev: fab{0}, rate_gbps: 1, mtu: 1500, cidr: 172.{1}.0.0/16 }}\n", i, 16 + i);
+    out += fmt::format("      - {{ netdev: fab{0}, rate_gbps: 1, mtu: 1500, cidr: 172.{1}.0.0/16{2}{3} }}\n", i, 16 + i,
+                       shape.rdma ? fmt::format(", device: mlx5_{}, vfs: 2", i) : "", shape.leaves ? ", leaf: leaf-a" : "");
+  if (shape.rdma) out += "    sriov: { owner: host }\n";
   out += fmt::format("    memlock: unlimited\nnodes:\n  - {{ hosts: \"n[{:04}-{:04}]\", class: box, address: 10.20.0.1 }}\n", 1, shape.nodes);
   return out + shape.extra_yaml;
 }
 
 std::string mac(std::size_t node, const std::string& rail) {
   return fmt::format("02:00:00:{:02x}:{:02x}:{:02x}", node >> 8, node & 255, std::hash<std::string>{}(rail) & 255);
+}
+
+std::string guid(std::size_t node, const std::string& rail, int vf) {
+  return fmt::format("0200:5e00:{:04x}:{:02x}{:02x}", node & 0xffff, std::hash<std::string>{}(rail) & 255, vf);
+}
+
+std::string function(const std::string& rail) { return fmt::format("0000:{:02x}:00.0", std::hash<std::string>{}(rail) & 255); }
+
+/// "0000:0000:0000:0000:0000:ffff:ac10:0001"
+std::string mapped_gid(std::uint32_t address) {
+  return fmt::format("0000:0000:0000:0000:0000:ffff:{:04x}:{:04x}", address >> 16, address & 0xffff);
 }
 
 fabric::DirectionSample direction(double rate) {
@@ -67,7 +81,11 @@ void add_nodes(Maker& make, std::vector<std::string>& names) {
     names.push_back(inventory.nodes[i].name);
     make.add("stage.node", {names[i]}, "", {{"state", "ready"}, {"changed", false}, {"steps", {{{"id", "sysctl"}, {"state", "unchanged"}}}}});
     make.add("host.facts", {names[i]}, "", good_facts(inventory, i));
-    for (const Rail& rail : inventory.nodes[i].spec->rails) make.add("link.rail", {names[i]}, rail.name, good_link(inventory, i, rail, false));
+    for (const Rail& rail : inventory.nodes[i].spec->rails) {
+      make.add("link.rail", {names[i]}, rail.name, good_link(inventory, i, rail, false));
+      if (!rail.device.empty()) make.add("link.rdma", {names[i]}, rail.name, good_rdma(inventory, i, rail, false));
+      if (!rail.leaf.empty()) make.add("link.cabling", {names[i]}, rail.name, good_cabling(inventory, i, rail));
+    }
   }
   std::vector<const Record*> facts;
   for (const Record& record : make.run.records)
@@ -109,6 +127,8 @@ nlohmann::json good_facts(const Inventory& inventory, std::size_t node) {
     facts.netdevs.push_back({.name = rail.netdev, .driver = inventory.emulated() ? "veth" : "mlx5_core", .admin_up = true, .carrier = true,
                              .mtu = rail.mtu, .addresses = {address}});
   }
+  for (const DesiredRail& rail : want.rails)
+    if (!rail.device.empty()) facts.rdma_ports.push_back({.device = rail.device, .netdev = rail.netdev, .node_guid = guid(node, rail.name, 0), .pci = function(rail.name), .port = 1});
   facts.sysctl = want.sysctl;
   facts.versions = {{"openmpi", "4.1.4"}, {"ucx", "1.13.1"}, {"fabricgate", "0.1.0"}, {"libc", "2.36"}};
   facts.clock_unix_s = start_unix_s;
@@ -129,6 +149,37 @@ nlohmann::json good_link(const Inventory& inventory, std::size_t node, const Rai
     sample.now.read_unix_s = start_unix_s + 100;
   }
   return to_json_value(sample);
+}
+
+nlohmann::json good_rdma(const Inventory& inventory, std::size_t node, const Rail& rail, bool end) {
+  RdmaState state{.present = true, .devices = {rail.device}, .node_type = "CA", .netdevs = {rail.netdev}};
+  state.port = {.device = rail.device, .netdev = rail.netdev, .state = "ACTIVE", .phys_state = "LinkUp", .rate = "1 Gb/sec (1X SDR)",
+                .link_layer = "Ethernet", .node_guid = guid(node, rail.name, 0), .pci = function(rail.name), .port = 1};
+  state.port.counters = {{"symbol_error", 3}, {"link_downed", 1}, {"port_rcv_errors", 0}, {"local_ack_timeout_err", 0}};
+  state.gids = {{0, "fe80:0000:0000:0000:0000:5eff:fe00:5301", "RoCE v2", rail.netdev}};
+  for (const DesiredRail& want : desired(inventory, node).rails)
+    if (want.name == rail.name) state.gids.push_back({5, mapped_gid(want.address), "RoCE v2", rail.netdev});
+  state.netdev_up = state.netdev_carrier = state.function_present = true;
+  state.netdev_mtu = rail.mtu;
+  state.function = function(rail.name);
+  state.function_driver = "mlx5_core";
+  state.vfs_total = 16;
+  state.vfs = rail.vfs;
+  for (int i = 1; i <= rail.vfs; ++i)
+    state.virtual_functions.push_back({.pci = fmt::format("{}:{}", state.function, i), .driver = "mlx5_core", .netdev = fmt::format("{}v{}", rail.netdev, i),
+                                       .mac = "02:00:5e:00:53:01", .mtu = rail.mtu, .device = fmt::format("{}v{}", rail.device, i), .node_guid = guid(node, rail.name, i)});
+  state.read_unix_s = start_unix_s;
+  fabric::RdmaSample sample{.host = inventory.nodes[node].name, .rail = rail.name, .device = rail.device, .now = state};
+  if (end) {
+    sample.before = state;
+    sample.now.read_unix_s = start_unix_s + 100;
+  }
+  return to_json_value(sample);
+}
+
+nlohmann::json good_cabling(const Inventory& inventory, std::size_t node, const Rail& rail) {
+  return to_json_value(fabric::CablingSample{.host = inventory.nodes[node].name, .rail = rail.name, .netdev = rail.netdev,
+                                             .neighbours = {{rail.netdev, rail.leaf + ".example", "02:00:5e:00:53:a0", "Ethernet1"}}});
 }
 
 nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail* rail) {
@@ -189,7 +240,10 @@ GoodRun good_run(const GoodRunShape& shape) {
   add_pairs(make, names, shape.rounds);
   make.add("collective.allreduce", names, "", good_collective(names, shape.rails * 1e9 / 8));
   for (std::size_t i = 0; i < names.size(); ++i)
-    for (const Rail& rail : run.inventory.nodes[i].spec->rails) make.add("link.counters", {names[i]}, rail.name, good_link(run.inventory, i, rail, true));
+    for (const Rail& rail : run.inventory.nodes[i].spec->rails) {
+      make.add("link.counters", {names[i]}, rail.name, good_link(run.inventory, i, rail, true));
+      if (!rail.device.empty()) make.add("link.rdma_counters", {names[i]}, rail.name, good_rdma(run.inventory, i, rail, true));
+    }
   return run;
 }
 

@@ -26,6 +26,8 @@ struct GoodRunShape {
   int rails = 2;
   int rounds = 0;  ///< of the pair tier; 0 = every pair
   bool emulated = true;
+  bool rdma = false;   ///< rails declare a device and two VFs
+  bool leaves = false; ///< rails declare a leaf switch, one for all
   std::string extra_yaml;  ///< appended to the inventory, e.g. a kubernetes section
 };
 
@@ -35,6 +37,8 @@ GoodRun good_run(const GoodRunShape& shape = {});
 /// Samples a record of the run could have; `rail_rate` in bytes/s.
 nlohmann::json good_facts(const Inventory& inventory, std::size_t node);
 nlohmann::json good_link(const Inventory& inventory, std::size_t node, const Rail& rail, bool end);
+nlohmann::json good_rdma(const Inventory& inventory, std::size_t node, const Rail& rail, bool end);
+nlohmann::json good_cabling(const Inventory& inventory, std::size_t node, const Rail& rail);
 nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail* rail);
 nlohmann::json good_reach(const Inventory& inventory, std::size_t a, std::size_t b);
 nlohmann::json good_collective(const std::vector<std::string>& hosts, double node_rate);
