@@ -1,6 +1,8 @@
 #include "results/record.hpp"
 
 #include <array>
+#include <optional>
+#include <unordered_set>
 
 namespace fabricgate {
 namespace {
@@ -40,6 +42,20 @@ Result<Record> from_json(json in) {
   return r;
 }
 
+/// Remembers the first key that one object holds twice: the parser would keep the last value in silence.
+struct KeysOnce {
+  std::vector<std::unordered_set<std::string>> open;  // keys of each object not ended yet
+  std::optional<std::string> twice;
+
+  bool operator()(json::parse_event_t event, const json& parsed) {
+    if (event == json::parse_event_t::object_start) open.emplace_back();
+    if (event == json::parse_event_t::object_end) open.pop_back();
+    if (event == json::parse_event_t::key && !open.back().insert(parsed.get_ref<const std::string&>()).second && !twice)
+      twice = parsed.get<std::string>();
+    return true;
+  }
+};
+
 }  // namespace
 
 const char* to_string(Tier tier) { return tier_names[static_cast<std::size_t>(tier)]; }
@@ -74,7 +90,10 @@ std::string to_line(const Record& r) {
 
 Result<Record> record_from_line(std::string_view line) {
   try {
-    return from_json(json::parse(line));
+    KeysOnce keys;
+    json value = json::parse(line, [&](int, json::parse_event_t event, json& parsed) { return keys(event, parsed); });
+    if (keys.twice) return parse_error("key '" + *keys.twice + "' is twice in one object, so its value is unknown");
+    return from_json(std::move(value));
   } catch (const json::exception& e) {
     return Error{ErrorKind::parse, std::string("record: ") + e.what(), e.id};
   }

@@ -47,6 +47,7 @@ struct Record {
 
 /// One line without line end.
 std::string to_line(const Record& record);
+/// A key twice in any object of the line is an error that names it.
 Result<Record> record_from_line(std::string_view line);
 
 /// "pair.rail gpu001,gpu002 rail0": what the record is about, attempt left out.

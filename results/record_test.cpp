@@ -13,7 +13,8 @@ Record sample_record() {
   r.hosts = {"a", "b"};
   r.rail = "rail0";
   r.verdict = Verdict::fail;
-  r.findings = {make_finding("bench.below_floor", {.host = "a", .rail = "rail0", .peer = "b", .direction = "tx"}, "≥ 1", "0.5")};
+  r.findings = {
+      make_finding("bench.below_floor", {.host = "a", .rail = "rail0", .peer = "b", .direction = "tx"}, "≥ 1", "0.5")};
   r.sample = {{"bandwidth_bytes_per_s", 5e8}};
   r.started_unix_s = 1.5;
   r.elapsed_s = 0.25;
@@ -38,6 +39,25 @@ TEST(Record, ATruncatedLineIsAParseErrorAtEveryLength) {
     ASSERT_FALSE(result) << n;
     EXPECT_EQ(result.error().kind, ErrorKind::parse);
   }
+}
+
+TEST(Record, AKeyTwiceInAnyObjectIsRefusedByName) {
+  const std::string line = to_line(sample_record());
+  const auto with = [&](const std::string& before, const std::string& added) {
+    std::string text = line;
+    return text.insert(text.find(before), added);
+  };
+  for (const auto& [text, key] :
+       {std::pair{with("\"schema\"", "\"sample\":{\"error\":\"lost\"},"), "'sample'"},
+        std::pair{with("\"bandwidth_bytes_per_s\"", "\"bandwidth_bytes_per_s\":1,"), "'bandwidth_bytes_per_s'"},
+        std::pair{with("\"direction\"", "\"direction\":\"rx\","), "'direction'"},
+        std::pair{with("\"bandwidth_bytes_per_s\"", "\"x\":[{\"\":1},{\"e\":1,\"\\u0065\":2}],"), "'e'"}}) {
+    const auto result = record_from_line(text);
+    ASSERT_FALSE(result) << text;
+    EXPECT_EQ(result.error().kind, ErrorKind::parse);
+    EXPECT_NE(result.error().what.find(key), std::string::npos) << result.error().what;
+  }
+  EXPECT_TRUE(record_from_line(with("\"bandwidth_bytes_per_s\"", "\"x\":[{\"e\":1},{\"e\":2,\"f\":{\"e\":3}}],")));
 }
 
 TEST(Record, AnotherSchemaIsRefused) {
