@@ -40,6 +40,9 @@ void read_class_name(YamlReader& r, const YamlNode& node, const InventoryDraft& 
     entry.from = found->second;
     return;
   }
+  if (draft.classes.empty())
+    return r.problem(node.mark, "unknown class '" + excerpt(name) +
+                                    "', the inventory has none yet: run `fabricgate inventory learn` first");
   std::vector<std::string_view> known;
   for (const auto& one : draft.classes) known.push_back(one.first);
   r.problem(node.mark, unknown("class", name, "", known));
