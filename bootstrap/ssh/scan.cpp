@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <sstream>
 
@@ -28,7 +29,17 @@ KnownKey known_key(ssh_session session) {
   }
 }
 
-void keep(ScannedKey& key, ssh_session session) {
+/// "[address]:2222 type key" → "[name]:2222,[address]:2222 type key"
+std::string with_name(const std::string& line, const std::string& address, const std::string& name) {
+  const std::size_t end = line.find(' ');
+  std::string host = line.substr(0, end);
+  const std::size_t at = host.find(address);
+  if (name == address || end == std::string::npos || at == std::string::npos) return line;
+  return host.replace(at, address.size(), name) + "," + line;
+}
+
+/// The session's last use: it goes by the name afterwards.
+void keep(ScannedKey& key, const std::string& name, ssh_session session) {
   std::istringstream(host_key_text(session)) >> key.type >> key.fingerprint;
   key.known = known_key(session);
   char* raw = nullptr;
@@ -37,6 +48,8 @@ void keep(ScannedKey& key, ssh_session session) {
     key.known_hosts_line = raw;
     while (!key.known_hosts_line.empty() && key.known_hosts_line.back() == '\n') key.known_hosts_line.pop_back();
   }
+  key.known_hosts_line = with_name(key.known_hosts_line, key.address, name);
+  if (ssh_options_set(session, SSH_OPTIONS_HOST, name.c_str()) == SSH_OK) key.known_by_name = known_key(session);
   if (key.known_hosts_line.empty())
     key.status = Error{ErrorKind::native, "host key of " + key.address + " cannot be written down", 0};
 }
@@ -55,7 +68,7 @@ bool advance(Look& look, ScannedKey& key, const Inventory& inventory, Deadline d
   else if (!*ended)
     fail(key, inventory, ended->error());
   else
-    keep(key, look.login->session());
+    keep(key, inventory.nodes[key.node].name, look.login->session());
   return true;
 }
 
@@ -89,12 +102,30 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// "host type" of a line, "" for comments and markers.
-std::string host_and_type(const std::string& line) {
+struct Recorded {
+  std::vector<std::string> hosts;
+  std::string type, key;
+};
+
+/// No hosts for comments and markers.
+Recorded recorded(const std::string& line) {
+  Recorded out;
   std::istringstream in(line);
-  std::string host, type;
-  in >> host >> type;
-  return host.empty() || host.front() == '#' || host.front() == '@' ? "" : host + " " + type;
+  std::string hosts;
+  in >> hosts >> out.type >> out.key;
+  if (hosts.empty() || hosts.front() == '#' || hosts.front() == '@') return {};
+  std::istringstream names(hosts);
+  for (std::string name; std::getline(names, name, ',');) out.hosts.push_back(name);
+  return out;
+}
+
+/// "host type" that both lines have, with different keys; empty when there is none.
+std::string contradiction(const std::string& line, const std::string& other) {
+  const Recorded a = recorded(line), b = recorded(other);
+  if (a.type != b.type || a.key == b.key) return "";
+  for (const std::string& host : a.hosts)
+    if (std::find(b.hosts.begin(), b.hosts.end(), host) != b.hosts.end()) return host + " " + a.type;
+  return "";
 }
 
 }  // namespace
@@ -141,9 +172,9 @@ Result<int> add_known_hosts(const std::string& path, const std::vector<std::stri
   for (const std::string& line : lines) {
     if (std::find(present.begin(), present.end(), line) != present.end()) continue;
     for (const std::string& other : present)
-      if (!host_and_type(line).empty() && host_and_type(other) == host_and_type(line))
+      if (const std::string what = contradiction(line, other); !what.empty())
         return Error{ErrorKind::denied,
-                     path + ": another key is recorded for " + host_and_type(line) +
+                     path + ": another key is recorded for " + what +
                          "; verify the new one and replace that line by hand",
                      0};
     content += line + "\n";
@@ -151,6 +182,10 @@ Result<int> add_known_hosts(const std::string& path, const std::vector<std::stri
     ++added;
   }
   if (added == 0) return 0;
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash);
+  if (!folder.empty() && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return error_from_errno("mkdir " + folder, errno);
   struct stat info {};
   const unsigned mode = ::stat(path.c_str(), &info) == 0 ? info.st_mode & 0777u : 0600u;
   if (auto status = write_file_atomic(path, content, mode); !status) return status.error();

@@ -19,10 +19,11 @@ const char* to_string(KnownKey known);
 struct ScannedKey {
   std::size_t node = 0;
   std::string address;
-  std::string type;              ///< ssh-ed25519
-  std::string fingerprint;       ///< SHA256:…
-  std::string known_hosts_line;  ///< as OpenSSH writes it, without line end; the name is the node's address
-  KnownKey known = KnownKey::unreadable;
+  std::string type;                               ///< ssh-ed25519
+  std::string fingerprint;                        ///< SHA256:…
+  std::string known_hosts_line;                   ///< "name,address type key" as OpenSSH writes it, without line end
+  KnownKey known = KnownKey::unreadable;          ///< of the address, which is what a stage goes by
+  KnownKey known_by_name = KnownKey::unreadable;  ///< of the node's name, which is what a person's ssh and mpirun go by
   Status status;
   std::optional<Finding> finding;  ///< ssh.unreachable
 };
@@ -32,9 +33,10 @@ struct ScannedKey {
 std::vector<ScannedKey> scan_host_keys(const Inventory& inventory, Deadline deadline,
                                        const std::function<bool()>& stop = {});
 
-/// Only for keys that known_hosts calls unknown. Adds the lines that are not in `path` yet, in one atomic replacement; makes the file (0600) when there is none.
-/// Returns how many were added. A line whose host and key type are there with another key is refused (kind denied): a
-/// changed key is replaced by a person, never by us.
+/// Adds the lines that are not in `path` yet, in one atomic replacement; makes the file (0600) and its folder (0700)
+/// when there is none. Returns how many were added. A line with a host that is there with another key of the same type
+/// is refused (kind denied): a changed key is replaced by a person, never by us. Hashed names and patterns are not
+/// looked into: ask with lines of keys that known_hosts does not call changed.
 Result<int> add_known_hosts(const std::string& path, const std::vector<std::string>& lines);
 
 }  // namespace fabricgate::bootstrap

@@ -177,7 +177,8 @@ TEST_F(Transfer, ScanShowsTheKeyAndAddsNothing) {
 TEST_F(Transfer, AScannedKeyIsComparedAsOpenSshReadsKnownHosts) {
   const std::string name = "[127.0.0.1]:" + std::to_string(inventory.ssh.port);
   const auto state = [&] { return scan_host_keys(inventory, Deadline::in_seconds(20))[0].known; };
-  const std::string own = scan_host_keys(inventory, Deadline::in_seconds(20))[0].known_hosts_line.substr(name.size());
+  const std::string line = scan_host_keys(inventory, Deadline::in_seconds(20))[0].known_hosts_line;
+  const std::string own = line.substr(line.find(' '));
   ASSERT_TRUE(write_file_atomic(inventory.ssh.known_hosts, ""));
   EXPECT_EQ(state(), KnownKey::unknown);
   const std::string other = " " + *read_file(folder + "/other.pub");
@@ -190,6 +191,25 @@ TEST_F(Transfer, AScannedKeyIsComparedAsOpenSshReadsKnownHosts) {
     shell("ssh-keygen -q -H -f " + inventory.ssh.known_hosts + " >/dev/null 2>&1");
     EXPECT_EQ(state(), expected) << "hashed";
   }
+}
+
+TEST_F(Transfer, AScannedKeyIsWrittenForTheNameThatMpirunGoesByToo) {
+  inventory.nodes[0].name = "gpu001";
+  const std::string at = ":" + std::to_string(inventory.ssh.port), address = "[127.0.0.1]" + at;
+  const auto scan = [&] { return scan_host_keys(inventory, Deadline::in_seconds(20))[0]; };
+  const std::string line = scan().known_hosts_line, own = line.substr(line.find(' '));
+  EXPECT_EQ(line, "[gpu001]" + at + "," + address + own);
+  ASSERT_TRUE(write_file_atomic(inventory.ssh.known_hosts, address + own + "\n"));
+  EXPECT_EQ(scan().known, KnownKey::known);
+  EXPECT_EQ(scan().known_by_name, KnownKey::unknown);
+  EXPECT_EQ(*add_known_hosts(inventory.ssh.known_hosts, {line}), 1);
+  EXPECT_EQ(scan().known_by_name, KnownKey::known);
+  shell("ssh-keygen -F '[gpu001]" + at + "' -f " + inventory.ssh.known_hosts + " > " + folder + "/found");
+  EXPECT_THAT(*read_file(folder + "/found"), HasSubstr(own));
+  const std::string other = *read_file(folder + "/other.pub");
+  ASSERT_TRUE(write_file_atomic(inventory.ssh.known_hosts, "[gpu001]" + at + " " + other));
+  EXPECT_EQ(scan().known, KnownKey::unknown);
+  EXPECT_EQ(scan().known_by_name, KnownKey::changed);
 }
 
 TEST_F(Transfer, ScanOfASilentNodeIsAFinding) {
@@ -206,6 +226,20 @@ TEST_F(Transfer, AddingNeverReplacesARecordedKey) {
   ASSERT_FALSE(added);
   EXPECT_THAT(added.error().what, HasSubstr("10.0.0.1 ssh-ed25519"));
   EXPECT_EQ(*read_file(file), "10.0.0.1 ssh-ed25519 AAAA");
+}
+
+TEST_F(Transfer, AddingLooksAtEveryHostOfALine) {
+  const std::string file = folder + "/hosts";
+  ASSERT_TRUE(write_file_atomic(file, "gpu001,10.0.0.9 ssh-ed25519 AAAA\n"));
+  const auto added = add_known_hosts(file, {"gpu001,10.0.0.1 ssh-ed25519 BBBB"});
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().what, HasSubstr("gpu001 ssh-ed25519"));
+  EXPECT_EQ(*add_known_hosts(file, {"gpu001,10.0.0.1 ssh-ed25519 AAAA"}), 1) << "the same key under one name more";
+}
+
+TEST_F(Transfer, AddingMakesTheFolderForItsOwnerAlone) {
+  ASSERT_EQ(*add_known_hosts(folder + "/.ssh/known_hosts", {"10.0.0.1 ssh-ed25519 AAAA"}), 1);
+  EXPECT_EQ(fs::status(folder + "/.ssh").permissions(), fs::perms::owner_all);
 }
 
 class Reader : public testing::Test {

@@ -165,6 +165,13 @@ int add_keys(const Inventory& inventory, const std::vector<std::string>& lines) 
   return 0;
 }
 
+/// New when either way of reaching the node finds no key: --add writes one line for both.
+bootstrap::KnownKey known_both_ways(const bootstrap::ScannedKey& key) {
+  for (const auto state : {bootstrap::KnownKey::changed, bootstrap::KnownKey::unreadable, bootstrap::KnownKey::unknown})
+    if (key.known == state || key.known_by_name == state) return state;
+  return bootstrap::KnownKey::known;
+}
+
 int scan_keys(const Inventory& inventory, const Options& options) {
   std::vector<std::string> lines;
   if (auto readable = bootstrap::check_known_hosts(inventory.ssh); !readable) return fail(readable.error());
@@ -176,12 +183,14 @@ int scan_keys(const Inventory& inventory, const Options& options) {
       fmt::print("{:<20} {:<20} {}\n", name, key.address, key.status.error().what);
       continue;
     }
-    fmt::print("{:<20} {:<20} {} {} {}\n", name, key.address, key.type, key.fingerprint, to_string(key.known));
-    if (key.known == bootstrap::KnownKey::unknown) lines.push_back(key.known_hosts_line);
-    if (key.known != bootstrap::KnownKey::changed && key.known != bootstrap::KnownKey::unreadable) continue;
+    const bootstrap::KnownKey known = known_both_ways(key);
+    fmt::print("{:<20} {:<20} {} {} {}{}\n", name, key.address, key.type, key.fingerprint, to_string(known),
+               known != key.known ? " by name" : "");
+    if (known == bootstrap::KnownKey::unknown) lines.push_back(key.known_hosts_line);
+    if (known != bootstrap::KnownKey::changed && known != bootstrap::KnownKey::unreadable) continue;
     all = false;
     log::error(fmt::format("{}: {} in {}: nothing is added for it; a person verifies the machine and replaces the line", name,
-                           key.known == bootstrap::KnownKey::changed ? "another key is recorded" : "its key cannot be looked up",
+                           known == bootstrap::KnownKey::changed ? "another key is recorded" : "its key cannot be looked up",
                            inventory.ssh.known_hosts));
   }
   std::fflush(stdout);
@@ -190,8 +199,10 @@ int scan_keys(const Inventory& inventory, const Options& options) {
     return inconclusive;
   }
   if (!options.add) {
-    fmt::print(stderr,
-               "nothing was written; compare the fingerprints with the machines' own, then run again with --add\n");
+    fmt::print(stderr, "{}\n",
+               lines.empty() ? "no key is new"
+                             : "nothing was written; compare the fingerprints with the machines' own, then run again "
+                               "with --add");
     return all ? 0 : not_ready;
   }
   const int code = add_keys(inventory, lines);
