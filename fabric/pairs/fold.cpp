@@ -106,9 +106,10 @@ std::vector<int> end_key(const Culprit& culprit) {
   return {culprit.ends[0].node, static_cast<int>(culprit.ends[0].way), static_cast<int>(culprit.effect)};
 }
 
+/// A rate is declared of a rail: a fabric that is slow on all of them stays one culprit of each.
 std::vector<int> place_key(const Culprit& culprit) {
-  const bool place =
-      culprit.kind == CulpritKind::pair || culprit.kind == CulpritKind::between || culprit.kind == CulpritKind::fabric;
+  const bool place = culprit.kind == CulpritKind::pair || culprit.kind == CulpritKind::between ||
+                     (culprit.kind == CulpritKind::fabric && culprit.effect != Effect::slow);
   if (!place || culprit.ends[0].rail < 0) return {};
   std::vector<int> key{static_cast<int>(culprit.kind), static_cast<int>(culprit.effect),
                        static_cast<int>(culprit.ends[0].way)};

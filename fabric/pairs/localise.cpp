@@ -16,9 +16,8 @@
 /// 5. Groups found from good paths alone, for switches the inventory does not name: "between switches".
 /// 6. Ends of which at least three paths are bad and at most a quarter good: blamed as unstable, contradiction counted.
 /// 7. Each pair that is left is a pair of its own, or part of an unexplained knot. Nothing is dropped.
-/// 8. Fold: tx and rx of an interface → rail; all rails of a node → node; equal groups, pairs, fabrics on all rails →
-/// one;
-///    all leaf pairs of one leaf → its uplink.
+/// 8. Fold: tx and rx of an interface → rail; all rails of a node → node; equal groups and pairs on all rails →
+///    one, fabrics too unless they are slow; all leaf pairs of one leaf → its uplink.
 ///
 /// Assumptions: faults are of parts, so a lone bad path is believed to be a pair only if both ends are good with
 /// others; with two nodes neither end can be told from the other. Limits are such that a healthy path is good. What was

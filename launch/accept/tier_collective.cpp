@@ -7,6 +7,7 @@
 #include "fabric/collective/collective_sample.hpp"
 #include "fabric/collective/order.hpp"
 #include "inventory/desired/desired.hpp"
+#include "launch/accept/carried_rate.hpp"
 #include "launch/accept/coordinator.hpp"
 #include "launch/accept/dark_rails.hpp"
 #include "launch/accept/slow_group.hpp"
@@ -35,17 +36,7 @@ std::vector<fabric::CollectiveRail> shared_rails(const Inventory& inventory, con
   return out;
 }
 
-double node_bytes_per_s(const Inventory& inventory, const Hosts& hosts) {
-  double slowest = 0;
-  for (const std::string& host : hosts) {
-    double rate = 0;
-    for (const Rail& rail : inventory.nodes[*inventory.find(host)].spec->rails) rate += rail.rate_bits_per_s / 8;
-    slowest = slowest == 0 ? rate : std::min(slowest, rate);
-  }
-  return slowest;
-}
-
-/// About a quarter of a second of a node's rate, so that start-up costs do not count: 16 to 256 MiB.
+/// About a quarter of a second of what a node carries, so that start-up costs do not count: 16 to 256 MiB.
 std::uint64_t judged_size(double bytes_per_s) {
   const double mebibytes = std::clamp(std::round(bytes_per_s / 4 / (1 << 20)), 16.0, 256.0);
   return static_cast<std::uint64_t>(mebibytes) << 20;
@@ -55,7 +46,12 @@ constexpr double reach_s = 20;
 
 class CollectiveTier {
  public:
-  explicit CollectiveTier(Coordinator& c) : c_(c) {}
+  explicit CollectiveTier(Coordinator& c) : c_(c) {
+    const Setup& setup = c.setup();
+    const suites::GateInput input{
+        .inventory = setup.inventory, .suite = setup.suite, .limits = setup.limits, .identity = setup.job.identity};
+    before_ = suites::read_exhibits(input, {{"records", c.record_lines()}}).records;
+  }
 
   void run() {
     const Hosts all = c_.hosts();
@@ -73,7 +69,8 @@ class CollectiveTier {
   Verdict measure(const Hosts& hosts) {
     fabric::CollectiveOrder order{.ranks = {}, .hosts = hosts, .rails = shared_rails(c_.setup().inventory, hosts)};
     for (const std::string& host : hosts) order.ranks.push_back(c_.rank_of(host));
-    const double rate = node_bytes_per_s(c_.setup().inventory, hosts);
+    // By what the pairs measured: a rate declared too high must not leave healthy nodes too little time.
+    const double rate = carried_bytes_per_s(c_.setup().inventory, hosts, before_);
     order.steps.back().bytes = judged_size(rate);
     const double expected = fabric::expected_seconds(order, rate);
     order.deadline_s = 4 * expected + 2 * order.connect_s;
@@ -117,6 +114,7 @@ class CollectiveTier {
   }
 
   Coordinator& c_;
+  std::vector<suites::Exhibit> before_;  ///< what the tiers before found
   int attempt_ = 0;
 };
 

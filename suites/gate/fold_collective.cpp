@@ -56,9 +56,19 @@ bool dark(const NodeResult& node) {
   });
 }
 
+/// A rail is slow everywhere. The time of the collective follows the declared rates: that it did not end in it is no
+/// node's fault.
+bool late(const Fold& fold, const Finding& finding) {
+  const auto& known = fold.result.findings;
+  return finding.cause == "collective.failed" && std::any_of(known.begin(), known.end(), [](const Finding& other) {
+           return other.primary && !opens_gate(other.verdict) && other.cause == "pair.fabric_slow";
+         });
+}
+
 /// A path between nodes that all take part is already blamed: the collective over it is slow for that reason. A node that the
 /// launcher lost: of course it did not arrive.
 bool is_echo(Fold& fold, const Exhibit& exhibit, const Finding& finding) {
+  if (late(fold, finding)) return true;
   if (finding.cause == "collective.failed" && finding.subject.host.empty())
     return std::any_of(exhibit.nodes.begin(), exhibit.nodes.end(), [&](int node) { return dark(fold.node(node)); });
   if (finding.cause == "collective.failed") {
@@ -79,7 +89,7 @@ void fold_record(Fold& fold, const Exhibit& exhibit, bool search) {
     finding.primary = finding.primary && !search && !is_echo(fold, exhibit, finding);
     const auto node = fold.input.inventory.find(finding.subject.host);
     const bool of_one_node = node && (finding.cause.rfind("gate.", 0) != 0 || exhibit.nodes.size() == 1);
-    if (of_one_node && !search) {
+    if (of_one_node && !search && !late(fold, finding)) {
       fold.add(static_cast<int>(*node), Tier::collective, finding);
     } else {
       fold.result.findings.push_back(finding);

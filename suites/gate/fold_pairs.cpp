@@ -73,9 +73,15 @@ void name_limit(const Fold& fold, const fabric::Culprit& culprit, const char* lo
                        : slow                                  ? "pair.bandwidth_share"
                                                                : "";
   if (const Limit* limit = fold.input.limits.find(metric)) finding.limit = limit_text(metric, *limit);
-  const std::size_t node = fold.input.inventory.find(finding.subject.host).value_or(0);
-  const Rail* rail = declared_rail(&fold.input.inventory.nodes[node], finding.subject.rail);
-  if (slow && rail != nullptr) finding.expected += " (declared " + rate_text(rail->rate_bits_per_s / 8) + ")";
+  const Rail* rail = nullptr;
+  for (const Node& node : fold.input.inventory.nodes)
+    if (rail == nullptr && (finding.subject.host.empty() || node.name == finding.subject.host))
+      rail = declared_rail(&node, finding.subject.rail);
+  if (!slow || rail == nullptr) return;
+  const double declared = rail->rate_bits_per_s / 8;
+  finding.expected += " (declared " + rate_text(declared) + ")";
+  if (culprit.kind == fabric::CulpritKind::fabric && culprit.share >= 0)
+    finding.found += "; median " + rate_text(culprit.share * declared);
 }
 
 /// Findings of the culprits into the fold, those of loss held against `loss_metric`; returns the culprits that keep the gate shut.

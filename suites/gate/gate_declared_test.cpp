@@ -47,6 +47,29 @@ TEST(GateDeclared, ADeclaredRateThatNoPairReachesIsBlamedOnTheRailWithItsLimitAn
   EXPECT_THAT(to_table(result), HasSubstr("\n      limit pair.bandwidth_share 0.85 to 1.1: shaped rate"));
 }
 
+TEST(GateDeclared, ARateThatNoRailReachesIsAFindingOfEachRailAndTheCollectiveThatRanOutOfTimeBlamesNoNode) {
+  GoodRun run = good_run();
+  double share = 0.02;
+  change(run, "pair.rail", [&share](Record& record) {
+    slow_down(record.sample["a_to_b"], share);
+    slow_down(record.sample["b_to_a"], share);
+    share = share > 0.04 ? 0.02 : share + 0.005;
+    return true;
+  });
+  change(run, "collective.allreduce", [](Record& record) {
+    record.sample["missing"] = {"n0002"};
+    return true;
+  });
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.exit_code, ExitCode::not_ready);
+  EXPECT_THAT(blamed(result), ElementsAre("pair.fabric_slow rail0", "pair.fabric_slow rail1"));
+  EXPECT_THAT(result.reason, StartsWith("pair.fabric_slow rail0: slow: 12 paths of 6 pairs, median"));
+  ASSERT_GE(result.findings.size(), 2U);
+  EXPECT_THAT(result.findings[1].expected, HasSubstr("(declared 1.00 Gb/s)"));
+  EXPECT_THAT(result.findings[1].found, HasSubstr(" Mb/s"));
+  EXPECT_THAT(verdicts(result), testing::Each("pass"));
+}
+
 TEST(GateDeclared, FindingsOfEveryMeasuredFigureNameTheirLimitAndItsSource) {
   const auto limit_of = [](const char* check, const std::function<void(nlohmann::json&)>& bend) {
     const GoodRun run = good_run({.emulated = false});
