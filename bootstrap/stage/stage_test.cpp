@@ -216,7 +216,7 @@ TEST_F(Stage, StopWhileTheAgentWorksLeavesEveryNodeInterruptedAndTheNextRunGoesO
 
 TEST_F(Stage, StopDuringAnUploadLeavesNoPartOfTheFile) {
   const std::string bin = folder + "/opt/bin";
-  ASSERT_TRUE(write_file_atomic(options.rank_path, std::string(std::size_t{200} << 20, 'x'), 0755));
+  ASSERT_TRUE(write_file_atomic(options.rank_path, std::string(std::size_t{48} << 20, 'x'), 0755));
   bool stopped = false;
   options.stop = [&] { return stopped = stopped || (fs::exists(bin) && !fs::is_empty(bin)); };
   const auto report = stage();
