@@ -42,5 +42,13 @@ TEST(LocaliseAlike, ANodeInAllSlowPairsOrSharesThatDifferAreNotTakenForTheWholeR
     EXPECT_THAT(key, Not(StartsWith("fabric")));
 }
 
+TEST(LocaliseAlike, AShareJustBelowTheLimitIsToldFromIt) {
+  Observation o = measured({{0, 1}, {0, 2}, {1, 2}}, {0.98762F, 0.98762F, 0.98762F});
+  o.share_floor = 0.99;
+  const Finding finding = findings(localise(o), o)[0];
+  EXPECT_THAT(finding.expected, ::testing::HasSubstr("at least 99.0% of"));
+  EXPECT_THAT(finding.found, ::testing::HasSubstr("median 98.8%"));
+}
+
 }  // namespace
 }  // namespace fabricgate::fabric

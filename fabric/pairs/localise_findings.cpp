@@ -6,6 +6,7 @@
 #include "fabric/pairs/coverage.hpp"
 #include "fabric/pairs/localise.hpp"
 #include "fabric/pairs/path_table.hpp"
+#include "results/apart.hpp"
 #include "results/host_range.hpp"
 
 namespace fabricgate::fabric {
@@ -108,6 +109,22 @@ std::string sides(const Culprit& culprit, const Observation& observation) {
                      side(culprit.leaf_b, culprit.group_b));
 }
 
+std::string share_text(double share, int decimals) {
+  return fmt::format("{:.{}f}%", share * 100, decimals);
+}
+std::string loss_text(double share, int digits) {
+  return fmt::format("{:.{}g}%", share * 100, share >= 0.995 ? std::max(digits, 3) : digits);
+}
+
+/// The floor and the share found, as texts that differ where they do.
+std::pair<std::string, std::string> shares(double share, const Observation& observation) {
+  if (observation.share_floor <= 0 || share < 0) return {share_text(observation.share_floor, 0), share_text(share, 0)};
+  return apart(observation.share_floor, share, 0, share_text);
+}
+std::pair<std::string, std::string> losses(double loss, const Observation& observation) {
+  return apart(observation.loss_ceiling, loss, 2, loss_text);
+}
+
 std::string expected_text(const Culprit& culprit, const Observation& observation) {
   switch (culprit.effect) {
     case Effect::crossed:
@@ -123,10 +140,10 @@ std::string expected_text(const Culprit& culprit, const Observation& observation
     case Effect::half_duplex:
       return "both directions at once carry what they carry one by one";
     case Effect::loss:
-      return fmt::format("at most {:.2g}% of frames lost", observation.loss_ceiling * 100);
+      return "at most " + losses(culprit.loss, observation).first + " of frames lost";
     default:
       return observation.share_floor > 0
-                 ? fmt::format("at least {:.0f}% of the expected rate", observation.share_floor * 100)
+                 ? "at least " + shares(culprit.share, observation).first + " of the expected rate"
                  : std::string("rate within the limit");
   }
   for (const RailFact& fact : observation.facts) {
@@ -136,19 +153,44 @@ std::string expected_text(const Culprit& culprit, const Observation& observation
   return "frames of the declared MTU pass";
 }
 
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// Which frames pass and which do not: by the interface's own MTU, or by the probe.
+std::string mtu_text(const Culprit& culprit, const Observation& observation) {
+  for (const RailFact& fact : observation.facts) {
+    if (fact.node != culprit.ends[0].node || fact.rail != culprit.ends[0].rail || fact.mtu_declared <= 0) continue;
+    if (fact.mtu > 0 && fact.mtu != fact.mtu_declared) return fmt::format("; MTU {}", fact.mtu);
+    return fmt::format("; small frames pass, those of the declared MTU, {}, do not", fact.mtu_declared);
+  }
+  return "; small frames pass, those of the declared MTU do not";
+}
+
+/// A rate says something of it: what is crossed or has too small an MTU carries nothing, or what it happens to.
+bool is_of_rate(Effect effect) {
+  return effect == Effect::slow || effect == Effect::unstable || effect == Effect::half_duplex ||
+         effect == Effect::contention || effect == Effect::loss;
+}
+
 std::string found_text(const Culprit& culprit, const Observation& observation) {
   std::set<NodePair> pairs;
   for (const DirectedPath& path : culprit.evidence) {
     pairs.insert({std::min(path.from, path.to), std::max(path.from, path.to)});
   }
-  std::string text =
-      fmt::format("{}: {} paths of {} pairs", to_string(culprit.effect), culprit.evidence.size(), pairs.size());
-  if (culprit.share >= 0)
-    text += fmt::format(", median {:.0f}% of the {}", culprit.share * 100,
+  std::string text = fmt::format("{}: {} of {}", to_string(culprit.effect), counted(culprit.evidence.size(), "path"),
+                                 counted(pairs.size(), "pair"));
+  if (culprit.effect == Effect::mtu) text += mtu_text(culprit, observation);
+  if (culprit.share >= 0 && is_of_rate(culprit.effect))
+    text += fmt::format(", median {} of the {}", shares(culprit.share, observation).second,
                         culprit.effect == Effect::half_duplex ? "sum" : "expected rate");
-  if (culprit.effect == Effect::loss) text += fmt::format(", median {:.2g}% of frames lost", culprit.loss * 100);
+  if (culprit.effect == Effect::loss)
+    text += ", median " + losses(culprit.loss, observation).second + " of frames lost";
   if (culprit.kind == CulpritKind::between) text += ", between " + sides(culprit, observation);
-  if (culprit.contradicted > 0) text += fmt::format(", but {} paths of the same part are good", culprit.contradicted);
+  if (culprit.contradicted > 0)
+    text += fmt::format(", but {} of the same part {} good",
+                        counted(static_cast<std::size_t>(culprit.contradicted), "path"),
+                        culprit.contradicted == 1 ? "is" : "are");
   if (!culprit.text.empty()) text += "; " + culprit.text;
   return text;
 }
@@ -160,7 +202,7 @@ std::string path_text(const DirectedPath& path, const PathTable& table, const Ob
   if (cell.mtu) return text + "full-size frames do not pass";
   if (cell.state == PathClass::unreachable) return text + "unreachable";
   const bool loss_alone = cell.share < 0 && cell.loss > 0;
-  if (!loss_alone) text += cell.share >= 0 ? fmt::format("{:.0f}%", cell.share * 100) : std::string("below the limit");
+  if (!loss_alone) text += cell.share >= 0 ? shares(cell.share, observation).second : std::string("below the limit");
   if (cell.loss > 0) text += fmt::format("{}{:.2f}% of frames lost", loss_alone ? "" : ", ", cell.loss * 100);
   return text + (cell.retested ? ", alone" : "");
 }

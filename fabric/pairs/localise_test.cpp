@@ -95,6 +95,7 @@ TEST(Localise, CablesCrossedAtOneNodeAreOneCulprit) {
   world.net(1, 1) = 0;
   EXPECT_THAT(keys(culprits_of(world)), ElementsAre("crossed crossed n1.0.both n1.1.both"));
   EXPECT_EQ(only_finding(world).cause, "pair.rails_crossed");
+  EXPECT_THAT(only_finding(world).found, ::testing::Not(HasSubstr("median")));
 }
 
 TEST(Localise, CablesCrossedBetweenTwoNodesNameBoth) {
@@ -199,6 +200,9 @@ TEST(Localise, LossAndMtuHaveTheirOwnCauses) {
   World mtu(4, 2);
   mtu.small_mtu(3, 0);
   EXPECT_EQ(only_finding(mtu).cause, "pair.mtu_path");
+  EXPECT_THAT(only_finding(mtu).found,
+              HasSubstr("MTU: 6 paths of 3 pairs; small frames pass, those of the declared MTU, 9000, do not"));
+  EXPECT_THAT(only_finding(mtu).found, ::testing::Not(HasSubstr("median")));
   mtu.fact(3, 0).mtu = 1500;
   const Finding finding = only_finding(mtu);
   EXPECT_EQ(finding.cause, "mtu.not_as_declared");
