@@ -90,66 +90,103 @@ void judge_flaps(const RailView& v, double most, std::vector<Finding>& findings)
   findings.push_back(finding);
 }
 
-}  // namespace
+/// Empty, or why the state is no evidence.
+std::string state_problem(const fabric::LinkState& state) {
+  if (state.mtu <= 0 || state.mtu > 1 << 20) return "MTU " + std::to_string(state.mtu) + " cannot be";
+  if (!within(state.read_unix_s, 1, 1e11)) return "the time of reading cannot be";
+  if (state.carrier_changes < 0) return "carrier changes were not read";
+  for (const auto& [name, value] : state.counters)
+    if (value < 0) return "counter " + name + " is negative";
+  const bool beyond = static_cast<double>(state.speed_mbps) * 1e6 > 1e14;
+  if (state.speed_mbps == 0 || state.speed_mbps < -1 || beyond)
+    return "speed " + std::to_string(state.speed_mbps) + " Mb/s cannot be";
+  return "";
+}
 
-Judgement judge_link_rail(const JudgeContext& context, const Record& record) {
-  const auto view = read_view(context, record);
-  if (!view) return unusable(record, view.error().what);
-  const fabric::LinkState& now = view->sample.now;
+/// The rail as it is, at the start of the run or at its end, against what is declared.
+Judgement judge_now(const JudgeContext& context, const Record& record, const RailView& v) {
+  const fabric::LinkState& now = v.sample.now;
   std::vector<Finding> findings;
-  if (!judge_state(*view, now, findings)) return decide(std::move(findings));
-  if (now.mtu <= 0 || now.mtu > 1 << 20) return unusable(record, "MTU " + std::to_string(now.mtu) + " cannot be");
-  if (!within(now.read_unix_s, 1, 1e11)) return unusable(record, "the time of reading cannot be");
-  if (now.carrier_changes < 0) return unusable(record, "carrier changes were not read");
-  for (const auto& [name, value] : now.counters)
-    if (value < 0) return unusable(record, "counter " + name + " is negative");
+  if (!judge_state(v, now, findings)) return decide(std::move(findings));
+  if (const std::string problem = state_problem(now); !problem.empty()) return unusable(record, problem);
   const Limit* speed = context.limits.find("link.speed_share");
   if (speed == nullptr || !speed->low) return limit_missing(record, "link.speed_share");
   // A software rail reports a made-up speed (10 Gb/s for veth): the shaped rate is measured in the pair tier instead.
   const bool emulated = context.node(record.hosts[0])->spec->emulated;
   const double rate = static_cast<double>(now.speed_mbps) * 1e6;
-  if (now.speed_mbps == 0 || now.speed_mbps < -1 || rate > 1e14)
-    return unusable(record, "speed " + std::to_string(now.speed_mbps) + " Mb/s cannot be");
-  if (!emulated && now.speed_mbps > 0 && rate < *speed->low * view->rail->rate_bits_per_s)
-    findings.push_back(held_against(make_finding("link.speed_degraded", view->subject,
-                                                 rate_text(view->rail->rate_bits_per_s / 8), rate_text(rate / 8)),
-                                    "link.speed_share", *speed));
-  if (now.mtu != view->want.mtu)
-    findings.push_back(make_finding("mtu.not_as_declared", view->subject, std::to_string(view->want.mtu), std::to_string(now.mtu)));
-  const std::string address = format_ipv4(view->want.address);
+  if (!emulated && now.speed_mbps > 0 && rate < *speed->low * v.rail->rate_bits_per_s)
+    findings.push_back(held_against(
+        make_finding("link.speed_degraded", v.subject, rate_text(v.rail->rate_bits_per_s / 8), rate_text(rate / 8)),
+        "link.speed_share", *speed));
+  if (now.mtu != v.want.mtu)
+    findings.push_back(
+        make_finding("mtu.not_as_declared", v.subject, std::to_string(v.want.mtu), std::to_string(now.mtu)));
+  const std::string address = format_ipv4(v.want.address);
   const auto carries = [&](const std::string& text) { return text.substr(0, text.find('/')) == address; };
   if (std::none_of(now.addresses.begin(), now.addresses.end(), carries))
-    findings.push_back(make_finding("link.address_missing", view->subject, address, now.addresses.empty() ? "none" : now.addresses[0]));
-  judge_bond(*view, now, findings);
+    findings.push_back(
+        make_finding("link.address_missing", v.subject, address, now.addresses.empty() ? "none" : now.addresses[0]));
+  if (v.sample.before && v.sample.before->present && v.sample.before->mac != now.mac)
+    findings.push_back(
+        make_finding("link.replaced", v.subject, "MAC " + v.sample.before->mac + " as at the start", "MAC " + now.mac));
+  judge_bond(v, now, findings);
   return decide(std::move(findings));
 }
 
+/// Empty, or why the two readings of the counters cannot be compared.
+std::string readings_problem(const fabric::LinkState& before, const fabric::LinkState& now) {
+  if (!before.present) return "the interface was absent at the start of the run";
+  if (!within(before.read_unix_s, 1, 1e11) || now.read_unix_s - before.read_unix_s <= 0)
+    return "the two readings are not in time order";
+  if (before.carrier_changes < 0 || now.carrier_changes < before.carrier_changes)
+    return "carrier changes ran backwards";
+  for (const fabric::LinkState* state : {&before, &now})
+    for (const char* name : {"rx_errors", "tx_errors"})  // every interface has them
+      if (state->counters.count(name) == 0) return "counter " + std::string(name) + " was not read";
+  for (const auto& [name, start] : before.counters) {
+    const auto end = now.counters.find(name);
+    if (end == now.counters.end()) return "counter " + name + " was not read at the end";
+    if (start < 0 || end->second < start) return "counter " + name + " ran backwards";
+  }
+  for (const auto& [name, end] : now.counters)
+    if (before.counters.count(name) == 0) return "counter " + name + " was not read at the start";
+  return "";
+}
+
+/// What the counters did between the two readings.
+Judgement judge_readings(const JudgeContext& context, const Record& record, const RailView& v) {
+  const std::string problem = readings_problem(*v.sample.before, v.sample.now);
+  if (!problem.empty()) return unusable(record, problem);
+  const Limit* changes = context.limits.find("link.carrier_changes");
+  if (changes == nullptr || !changes->high) return limit_missing(record, "link.carrier_changes");
+  const Limit* errors = context.limits.find("link.error_rate");
+  if (errors == nullptr || !errors->high) return limit_missing(record, "link.error_rate");
+  std::vector<Finding> findings;
+  judge_flaps(v, *changes->high, findings);
+  judge_counters(v, *errors, findings);
+  return decide(std::move(findings));
+}
+
+}  // namespace
+
+Judgement judge_link_rail(const JudgeContext& context, const Record& record) {
+  const auto view = read_view(context, record);
+  return view ? judge_now(context, record, *view) : unusable(record, view.error().what);
+}
+
+/// The rail must still be what link.rail found, so that what the later tiers measured is said of it.
 Judgement judge_link_counters(const JudgeContext& context, const Record& record) {
   const auto view = read_view(context, record);
   if (!view) return unusable(record, view.error().what);
   if (!view->sample.before) return unusable(record, "no reading from the start of the run");
-  const fabric::LinkState &now = view->sample.now, &before = *view->sample.before;
-  std::vector<Finding> findings;
-  if (!judge_state(*view, now, findings)) return decide(std::move(findings));
-  if (!before.present) return unusable(record, "the interface was absent at the start of the run");
-  if (!within(before.read_unix_s, 1, 1e11) || !within(now.read_unix_s, 1, 1e11) || now.read_unix_s - before.read_unix_s <= 0)
-    return unusable(record, "the two readings are not in time order");
-  if (before.carrier_changes < 0 || now.carrier_changes < before.carrier_changes)
-    return unusable(record, "carrier changes ran backwards");
-  if (now.counters.empty() || before.counters.empty()) return unusable(record, "no counters were read");
-  for (const auto& [name, value] : now.counters) {
-    const auto start = before.counters.find(name);
-    if (value < 0 || (start != before.counters.end() && (start->second < 0 || value < start->second)))
-      return unusable(record, "counter " + name + " ran backwards");
-  }
-  const Limit* changes = context.limits.find("link.carrier_changes");
-  if (changes == nullptr || !changes->high) return limit_missing(record, "link.carrier_changes");
-  judge_flaps(*view, *changes->high, findings);
-  const Limit* errors = context.limits.find("link.error_rate");
-  if (errors == nullptr || !errors->high) return limit_missing(record, "link.error_rate");
-  judge_counters(*view, *errors, findings);
-  judge_bond(*view, now, findings);
-  return decide(std::move(findings));
+  Judgement state = judge_now(context, record, *view);
+  const fabric::LinkState& now = view->sample.now;
+  if (state.verdict == Verdict::inconclusive || !now.present || !now.admin_up || !now.carrier) return state;
+  Judgement readings = judge_readings(context, record, *view);
+  if (readings.verdict == Verdict::inconclusive && !opens_gate(state.verdict)) return state;
+  if (readings.verdict == Verdict::inconclusive) return readings;
+  for (Finding& finding : state.findings) readings.findings.push_back(std::move(finding));
+  return decide(std::move(readings.findings));
 }
 
 }  // namespace fabricgate::suites

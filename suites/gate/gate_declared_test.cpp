@@ -30,6 +30,51 @@ TEST(GateDeclared, ADeclaredRateThatNoLinkHasIsBlamedOnTheRailAndOnNoNode) {
                           StartsWith("link.speed_degraded n0004")));
 }
 
+TEST(GateDeclared, ARailThatChangedDuringTheRunIsBlamedByNodeAndRail) {
+  using nlohmann::json;
+  const auto blame = [](const std::function<void(json&)>& bend) {
+    GoodRun run = good_run({.emulated = false});
+    change(run, "link.counters", [&](Record& record) {
+      const bool its = about(record, "n0002") && record.rail == "rail1";
+      if (its) bend(record.sample["now"]);
+      return its;
+    });
+    const GateResult result = judge(run, run.text());
+    expect_shut(result, "a changed rail");
+    return blamed(result);
+  };
+  EXPECT_THAT(blame([](json& now) { now["mtu"] = 1280; }), ElementsAre(StartsWith("mtu.not_as_declared n0002 rail1")));
+  EXPECT_THAT(blame([](json& now) { now["addresses"] = json::array(); }),
+              ElementsAre(StartsWith("link.address_missing n0002 rail1")));
+  EXPECT_THAT(blame([](json& now) { now["speed_mbps"] = 100; }),
+              ElementsAre(StartsWith("link.speed_degraded n0002 rail1")));
+  EXPECT_THAT(blame([](json& now) { now["carrier"] = false; }), ElementsAre(StartsWith("link.down n0002 rail1")));
+  EXPECT_THAT(blame([](json& now) { now["mac"] = "02:00:00:99:99:99"; }),
+              ElementsAre(StartsWith("link.replaced n0002 rail1")));
+  EXPECT_THAT(blame([](json& now) {  // made anew: its counters begin again, and that is not what it is blamed for
+                now["mac"] = "02:00:00:99:99:99";
+                now["counters"]["rx_dropped"] = 0;
+              }),
+              ElementsAre(StartsWith("link.replaced n0002 rail1")));
+}
+
+TEST(GateDeclared, CountersThatAreNotThereAtOneEndOfTheRunAreNoEvidence) {
+  for (const char* state : {"before", "now"})
+    for (const char* name : {"", "rx_errors", "tx_errors", "rx_crc_errors"}) {
+      GoodRun run = good_run();
+      change(run, "link.counters", [&](Record& record) {
+        if (!about(record, "n0002") || record.rail != "rail1") return false;
+        nlohmann::json& counters = record.sample[state]["counters"];
+        if (*name == 0) counters = nlohmann::json::object();
+        counters.erase(name);
+        return true;
+      });
+      const GateResult result = judge(run, run.text());
+      EXPECT_EQ(result.exit_code, ExitCode::inconclusive) << state << ' ' << name << said(result);
+      EXPECT_THAT(blamed(result), ElementsAre(StartsWith("gate.sample_unusable n0002 rail1"))) << state << ' ' << name;
+    }
+}
+
 TEST(GateDeclared, ADeclaredRateThatNoPairReachesIsBlamedOnTheRailWithItsLimitAndSource) {
   GoodRun run = good_run();
   change(run, "pair.rail", [](Record& record) {
