@@ -1,3 +1,5 @@
+#include <set>
+
 #include "suites/check.hpp"
 #include "suites/checks/judging.hpp"
 
@@ -53,11 +55,33 @@ const Check* find_check(std::string_view id) {
 
 namespace {
 
+/// A negative one would be read as a very large one.
+bool is_count(const std::string& key) {
+  static const std::set<std::string> counts{"bytes",
+                                            "messages",
+                                            "iterations",
+                                            "ranks",
+                                            "payload_checked",
+                                            "payload_errors",
+                                            "segments",
+                                            "retransmitted",
+                                            "latency_iterations",
+                                            "concurrent_pairs",
+                                            "elements_checked",
+                                            "elements_wrong",
+                                            "cpus",
+                                            "memory_bytes",
+                                            "memlock_soft_bytes",
+                                            "memlock_hard_bytes"};
+  return counts.count(key) != 0;
+}
+
 /// Path of the first number that cannot be, or empty.
 std::string absurd_number(const nlohmann::json& value) {
   if (value.is_number_float() && !within(value.get<double>(), -1e15, 1e15)) return "/";
   if (!value.is_structured()) return "";
   for (const auto& [key, child] : value.items()) {
+    if (is_count(key) && child.is_number() && child.get<double>() < 0) return "/" + key;
     if (!child.is_structured() && !child.is_number_float()) continue;
     const std::string path = absurd_number(child);
     if (!path.empty()) return "/" + key + (path == "/" ? "" : path);
@@ -68,6 +92,8 @@ std::string absurd_number(const nlohmann::json& value) {
 }  // namespace
 
 Judgement judge_sample(const JudgeContext& context, const Check& check, const Record& record) {
+  if (!within(record.started_unix_s, 0, 1e11) || !within(record.elapsed_s, 0, 1e9))
+    return unusable(record, "the record's time of start or duration cannot be");
   const std::string absurd = absurd_number(record.sample);
   return absurd.empty() ? check.judge(context, record) : unusable(record, "number at " + absurd + " cannot be");
 }

@@ -53,7 +53,7 @@ const std::vector<Check>& catalogue();
 const Check* find_check(std::string_view id);
 
 /// check.judge, behind one guard for all checks: a sample that holds a number no machine has (beyond 1e15 in size, unless
-/// whole) is inconclusive before anybody looks at it.
+/// whole; a negative count), or a record of a time that cannot be, is inconclusive before anybody looks at it.
 Judgement judge_sample(const JudgeContext& context, const Check& check, const Record& record);
 
 /// The record with tier, verdict, reason and findings as its check judges its sample. A check outside the catalogue gives

@@ -105,6 +105,8 @@ Judgement judge_host_facts(const JudgeContext& context, const Record& record) {
     if (const std::string why = impossible_port(port); !why.empty()) return unusable(record, port.device + ": " + why);
   std::vector<Finding> findings;
   const Desired want = desired(context.inventory, *index);
+  if (facts->memlock_soft_bytes > facts->memlock_hard_bytes)
+    return unusable(record, "soft memlock limit above the hard one");
   const View view{context.inventory.nodes[*index], want, *facts, findings};
   judge_identity(view);
   judge_demands(view);
@@ -118,6 +120,9 @@ Judgement judge_host_facts(const JudgeContext& context, const Record& record) {
       findings.push_back(make_finding("host.clock_offset", view.subject(), "at most " + time_text(*limit->high),
                                       time_text(std::abs(offset->get<double>()))));
   }
+  // without its rails a node has none of their settings: then the rails are what is told
+  if (findings.empty() && !want.sysctl.empty() && facts->sysctl.empty())
+    return unusable(record, "none of the declared kernel settings was read");
   return decide(std::move(findings));
 }
 
