@@ -61,7 +61,14 @@ Result<json> observe_modules(StepContext& context) {
 
 StepPlan plan_modules(const Desired& desired, const json& observed) {
   StepPlan plan;
-  if (!desired.manage.modules || desired.modules.empty()) return plan;
+  if (desired.modules.empty()) return plan;
+  if (!desired.manage.modules) {
+    for (const json& module : observed.at("missing"))
+      plan.findings.push_back(make_finding("host.module_absent",
+                                           {.host = desired.node, .module = module.get<std::string>()}, "module loaded",
+                                           "not loaded"));
+    return plan;
+  }
   if (text_of(observed, "file") != wanted_file(desired))
     plan.actions.push_back(write_action(drop_in, wanted_file(desired)));
   for (const json& module : observed.at("missing"))

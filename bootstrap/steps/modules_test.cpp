@@ -42,6 +42,20 @@ TEST(ModulesStep, OnlyWhatIsNeitherLoadedNorBuiltInIsLoaded) {
                           "modprobe ib-umad"));
 }
 
+TEST(ModulesStep, AModuleThatIsCheckedOnlyAndNotLoadedIsNamedAndNothingIsDone) {
+  auto host = machine();
+  Desired wanted = desired();
+  wanted.manage.modules = false;
+  const StepPlan plan = plan_of(modules_step, wanted, *host);
+  EXPECT_THAT(plan.actions, IsEmpty());
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].cause, "host.module_absent");
+  EXPECT_EQ(plan.findings[0].verdict, Verdict::fail);
+  EXPECT_EQ(plan.findings[0].subject.module, "ib-umad");
+  host->files["/proc/modules"] += "ib_umad 1 0 - Live 0x0\n";
+  EXPECT_THAT(plan_of(modules_step, wanted, *host).findings, IsEmpty());
+}
+
 TEST(ModulesStep, ApplyingTwiceChangesNothingTheSecondTime) {
   auto host = machine();
   ASSERT_TRUE(apply_of(modules_step, desired(), *host));

@@ -36,7 +36,7 @@ std::string bare(const std::string& package) {
 
 Result<json> observe_packages(StepContext& context) {
   const Desired& desired = context.desired;
-  if (!desired.manage.packages || desired.packages.empty()) return json::object();
+  if (desired.packages.empty()) return json::object();
   for (const std::string& name : desired.packages)
     if (!valid_name(name)) return Error{ErrorKind::parse, "'" + name + "' is not the name of a package", 0};
   const PackageManager* manager = package_manager(context.host);
@@ -68,7 +68,13 @@ std::vector<Words> commands_for(const PackageManager& manager, const json& obser
 
 StepPlan plan_packages(const Desired& desired, const json& observed) {
   StepPlan plan;
-  if (!desired.manage.packages || desired.packages.empty()) return plan;
+  if (desired.packages.empty()) return plan;
+  if (!desired.manage.packages) {
+    for (const json& name : observed.at("missing"))
+      plan.findings.push_back(make_finding("host.package_absent", {.host = desired.node},
+                                           "package " + name.get<std::string>() + " installed", "not installed"));
+    return plan;
+  }
   for (const Words& command : commands_for(package_manager_named(text_of(observed, "manager")), observed))
     plan.actions.push_back({shell_line(command)});
   return plan;

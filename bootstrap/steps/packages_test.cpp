@@ -65,6 +65,20 @@ TEST(PackagesStep, OnlyWhatIsMissingIsInstalledAndHalfInstalledIsMissing) {
               ElementsAre("dnf install -y --setopt=exit_on_lock=True libucx0"));
 }
 
+TEST(PackagesStep, APackageThatIsCheckedOnlyAndNotInstalledIsNamedAndNothingIsDone) {
+  Machine host;
+  Desired wanted = desired();
+  wanted.manage.packages = false;
+  const StepPlan plan = plan_of(packages_step, wanted, host);
+  EXPECT_THAT(plan.actions, IsEmpty());
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].cause, "host.package_absent");
+  EXPECT_EQ(plan.findings[0].verdict, Verdict::fail);
+  EXPECT_THAT(plan.findings[0].expected, HasSubstr("libucx0"));
+  host.installed = true;
+  EXPECT_THAT(plan_of(packages_step, wanted, host).findings, IsEmpty());
+}
+
 TEST(PackagesStep, ApplyingTwiceChangesNothingTheSecondTime) {
   Machine host;
   ASSERT_TRUE(testing::apply_of(packages_step, desired(), host));
