@@ -17,6 +17,10 @@ double seconds(Deadline::Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+std::uint64_t window_of(const StreamSetup& setup) {
+  return setup.plan.window > 0 ? setup.plan.window : stream_window(setup.plan.bytes);
+}
+
 std::vector<StreamSlot> make_slots(Channel& channel, std::uint64_t window, std::uint64_t bytes) {
   std::vector<StreamSlot> slots(window);
   for (auto& slot : slots) slot = {.data = channel.memory(bytes), .transfer = &channel.transfer()};
@@ -33,7 +37,7 @@ StreamReceiver::StreamReceiver(Channel& channel, const StreamSetup& setup, Direc
     : channel_(channel),
       setup_(setup),
       direction_(direction),
-      window_(setup.plan.window > 0 ? setup.plan.window : stream_window(setup.plan.bytes)),
+      window_(window_of(setup)),
       slots_(make_slots(channel, window_, setup.plan.bytes)),
       grant_(reinterpret_cast<StreamGrant*>(channel.memory(sizeof(StreamGrant)))),
       grant_sent_(channel.transfer()) {}
@@ -140,7 +144,7 @@ void StreamReceiver::end() {
 StreamSender::StreamSender(Channel& channel, const StreamSetup& setup)
     : channel_(channel),
       setup_(setup),
-      window_(setup.plan.window > 0 ? setup.plan.window : stream_window(setup.plan.bytes)),
+      window_(window_of(setup)),
       slots_(make_slots(channel, window_, setup.plan.bytes)),
       grant_(reinterpret_cast<StreamGrant*>(channel.memory(sizeof(StreamGrant)))),
       granted_(channel.transfer()) {}
