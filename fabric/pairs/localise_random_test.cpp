@@ -1,4 +1,4 @@
-/// Random fabrics with one to three random faults that the measurements can tell apart: exactly these must be named.
+/// Random fabrics with one to three random faults that the measurements can tell apart: exactly these must be named; and a large one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 namespace fabricgate::fabric {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::key;
 using testing::keys;
 using testing::lost_paths;
@@ -192,6 +193,17 @@ TEST(LocaliseRandom, WhateverIsMeasuredNoBadPathIsLostAndNoGoodOneCited) {
         ASSERT_TRUE(bad.count(path)) << "seed " << seed << ' ' << key(culprit);
     }
   }
+}
+
+TEST(Localise, AThousandNodesWithThreeFaultsAreSolvedExactly) {
+  World world(1000, 1);
+  world.slow({17, 0}, 0.5F);
+  world.slow({400, 0, Way::rx}, 0.5F);
+  world.slow_path(3, 900, 0, 0.4F);
+  Observation o = world.observe();
+  o.reach.clear();
+  EXPECT_THAT(keys(localise(o)),
+              ElementsAre("direction slow n400.0.rx", "pair slow n3.0.tx n900.0.both", "rail slow n17.0.both"));
 }
 
 }  // namespace

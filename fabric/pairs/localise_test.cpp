@@ -286,16 +286,5 @@ TEST(Localise, ADownPortWithGoodPathsIsContradictory) {
   EXPECT_EQ(only_finding(world).verdict, Verdict::inconclusive);
 }
 
-TEST(Localise, AThousandNodesWithThreeFaultsAreSolvedExactly) {
-  World world(1000, 1);
-  world.slow({17, 0}, 0.5F);
-  world.slow({400, 0, Way::rx}, 0.5F);
-  world.slow_path(3, 900, 0, 0.4F);
-  Observation o = world.observe();
-  o.reach.clear();
-  EXPECT_THAT(keys(localise(o)),
-              ElementsAre("direction slow n400.0.rx", "pair slow n3.0.tx n900.0.both", "rail slow n17.0.both"));
-}
-
 }  // namespace
 }  // namespace fabricgate::fabric
