@@ -55,7 +55,7 @@ def rate(source, sink, to_address, seconds=1.0):
     return counted * 8e-6 / (now - begin)
 
 
-def probe(source, sink, to_address, size, count):
+def probe(source, sink, to_address, size, count, seconds=0.0):
     sink.bind((to_address, 0))
     sink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
     source.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)
@@ -66,7 +66,9 @@ def probe(source, sink, to_address, size, count):
             source.sendto(bytes(size - HEADERS), sink.getsockname())
         except OSError:
             pass
-        if number % 20 == 0:
+        if seconds:
+            time.sleep(seconds / count)
+        elif number % 20 == 0:
             time.sleep(0.002)
     try:
         while True:
@@ -86,7 +88,7 @@ def main():
         if mode == "rate":
             print(f"{rate(source, sink, to_address, *map(float, sys.argv[6:])):.1f}")
         else:
-            print(probe(source, sink, to_address, int(sys.argv[6]), int(sys.argv[7])))
+            print(probe(source, sink, to_address, int(sys.argv[6]), int(sys.argv[7]), *map(float, sys.argv[8:])))
     except OSError as error:
         print(f"{error}", file=sys.stderr)
         print(0)
