@@ -60,6 +60,15 @@ TEST(Record, AKeyTwiceInAnyObjectIsRefusedByName) {
   EXPECT_TRUE(record_from_line(with("\"bandwidth_bytes_per_s\"", "\"x\":[{\"e\":1},{\"e\":2,\"f\":{\"e\":3}}],")));
 }
 
+TEST(Record, NestingWithoutEndIsRefused) {
+  std::string line = to_line(sample_record());
+  const std::size_t depth = 200'000;
+  line.insert(line.find("\"bandwidth_bytes_per_s\""), "\"x\":" + std::string(depth, '[') + std::string(depth, ']') + ",");
+  const auto result = record_from_line(line);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().what.find("nested"), std::string::npos) << result.error().what;
+}
+
 TEST(Record, AnotherSchemaIsRefused) {
   std::string line = to_line(sample_record());
   line.replace(line.find("\"schema\":1"), 10, "\"schema\":9");

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <set>
 
 #include "suites/check.hpp"
@@ -76,17 +78,23 @@ bool is_count(const std::string& key) {
   return counts.count(key) != 0;
 }
 
-/// Path of the first number that cannot be, or empty.
+/// Path of the first number that cannot be, or empty. Nesting is bounded where records are read.
 std::string absurd_number(const nlohmann::json& value) {
   if (value.is_number_float() && !within(value.get<double>(), -1e15, 1e15)) return "/";
-  if (!value.is_structured()) return "";
-  for (const auto& [key, child] : value.items()) {
-    if (is_count(key) && child.is_number() && child.get<double>() < 0) return "/" + key;
-    if (!child.is_structured() && !child.is_number_float()) continue;
+  const auto below = [](const auto& key, const nlohmann::json& child) -> std::string {
+    if (!child.is_structured() && !child.is_number_float()) return "";
     const std::string path = absurd_number(child);
-    if (!path.empty()) return "/" + key + (path == "/" ? "" : path);
-  }
-  return "";
+    return path.empty() ? "" : fmt::format("/{}{}", key, path == "/" ? "" : path);
+  };
+  std::string path;
+  if (value.is_array())
+    for (std::size_t i = 0; path.empty() && i < value.size(); ++i) path = below(i, value[i]);
+  if (value.is_object())
+    for (auto member = value.begin(); path.empty() && member != value.end(); ++member) {
+      const bool negative = member->is_number() && member->get<double>() < 0 && is_count(member.key());
+      path = negative ? "/" + member.key() : below(member.key(), *member);
+    }
+  return path;
 }
 
 }  // namespace

@@ -60,6 +60,8 @@ struct FrameCount {
   std::uint64_t repeated = 0;  ///< arrived once more
   std::uint64_t dropped = 0;   ///< packets the receiver's own host threw away meanwhile, after the wire
   std::string error;           ///< why there is no count
+
+  friend bool operator==(const FrameCount&, const FrameCount&) = default;
 };
 
 /// Who answers an ARP request for `target` on a local rail: sample of pair.reach, one per ordered question.
@@ -73,7 +75,8 @@ struct ReachAnswer {
   FrameCount frames;              ///< from → to, all rails of the pair at once (to_rail == from_rail only)
   FrameCount frames_alone;        ///< a longer train, nothing else running on both nodes: suspects only
 };
-/// Sample of pair.reach: a pair, all rails against all rails, both ways.
+/// Sample of pair.reach: a pair, all rails against all rails, both ways. In JSON a question between different rails that
+/// nobody answered is an entry of `silent`; the order of the answers is not kept.
 struct ReachSample {
   std::string a, b;
   std::vector<ReachAnswer> answers;

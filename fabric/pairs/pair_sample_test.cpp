@@ -76,6 +76,9 @@ TEST(ReachSample, SurvivesTheWayThroughJson) {
   EXPECT_EQ(again->answers.at(0).frames.received, 250u);
   EXPECT_EQ(again->answers.at(0).frames_alone.error, "not counted in time");
   EXPECT_EQ(again->answers.at(1).frames.sent, 0u);
+  EXPECT_EQ(json.at("answers").size(), 1u);
+  EXPECT_EQ(again->answers.at(1).from + again->answers.at(1).from_rail, "n2r0");
+  EXPECT_EQ(again->answers.at(1).to + again->answers.at(1).to_rail, "n1r1");
   EXPECT_FALSE(reach_sample_from_json(nlohmann::json::object()));
 }
 

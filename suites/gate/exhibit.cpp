@@ -204,11 +204,11 @@ std::vector<std::string> rail_names(const Inventory& inventory) {
   return names;
 }
 
-Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& files, unsigned threads) {
+Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& files) {
   const std::vector<Line> lines = split(files);
   const NodeIndex index = node_index(input.inventory);
   std::vector<LineResult> results(lines.size());
-  const std::size_t workers = std::max<std::size_t>(1, std::min<std::size_t>(threads, lines.size() / 256 + 1));
+  const std::size_t workers = std::max<std::size_t>(1, std::min<std::size_t>(std::thread::hardware_concurrency(), lines.size() / 256 + 1));
   const auto work = [&](std::size_t worker) {
     for (std::size_t i = lines.size() * worker / workers; i < lines.size() * (worker + 1) / workers; ++i)
       results[i] = read_line(input, index, lines[i]);

@@ -65,8 +65,8 @@ struct Exhibits {
 /// Names of all rails of all classes, each once, in order of first appearance.
 std::vector<std::string> rail_names(const Inventory& inventory);
 
-/// Uses up to `threads` threads; the result does not depend on their number or on the order of the lines' duplicates.
-Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& files, unsigned threads = 2);
+/// Uses every processor; the result does not depend on their number or on the order of the lines' duplicates.
+Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& files);
 
 /// What localise and plan_retests want to know, from the evidence of the link and pair tiers.
 fabric::Observation pair_observation(const Inventory& inventory, const std::vector<Exhibit>& records);

@@ -186,7 +186,11 @@ nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail*
   const double rate = rail != nullptr ? rail->rate_bits_per_s / 8 : 3e8;
   fabric::PairSample sample{.a = a, .b = b, .rail = rail != nullptr ? rail->name : "", .engine = rail != nullptr ? "ucx-tcp" : "tcp"};
   sample.a_to_b = sample.b_to_a = direction(rate);
-  if (rail != nullptr) sample.a_to_b_both = sample.b_to_a_both = direction(rate);
+  if (rail != nullptr) {
+    sample.a_to_b_both = direction(rate);
+    sample.a_to_b_both.sweep.erase(sample.a_to_b_both.sweep.begin(), sample.a_to_b_both.sweep.end() - 1);
+    sample.b_to_a_both = sample.a_to_b_both;
+  }
   sample.latency_iterations = 1000;
   sample.latency_p50_s = 4e-5;
   sample.latency_p99_s = 9e-5;
