@@ -13,6 +13,8 @@ json findings_json(const std::vector<Finding>& findings) {
 
 json node_json(const NodeResult& node) {
   json out{{"name", node.name}, {"required", node.required}, {"verdict", to_string(node.verdict)}};
+  if (node.changed) out["changed"] = true;
+  if (node.lost_at_reboot) out["lost_at_reboot"] = true;
   if (node.left_in) out["left_in"] = to_string(*node.left_in);
   out["tiers"] = json::object();
   for (const auto& [tier, verdict] : node.tiers) out["tiers"][to_string(tier)] = to_string(verdict);

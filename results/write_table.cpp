@@ -100,6 +100,19 @@ std::string missing_rows(const GateResult& result) {
   return out;
 }
 
+/// What a READY owes to this run, and for how long.
+std::string staging_rows(const GateResult& result) {
+  std::vector<std::string> changed, lost;
+  for (const NodeResult& node : result.nodes) {
+    if (node.changed) changed.push_back(node.name);
+    if (node.lost_at_reboot) lost.push_back(node.name);
+  }
+  std::string out;
+  if (!changed.empty()) out += fmt::format("staging changed {}; what was done is in stage.txt\n", fold_hosts(changed));
+  if (!lost.empty()) out += fmt::format("  lost at a reboot on {}: no network manager there keeps addresses and MTU\n", fold_hosts(lost));
+  return out;
+}
+
 }  // namespace
 
 std::string to_string(const Missing& missing) {
@@ -121,6 +134,7 @@ std::string to_table(const GateResult& result) {
   if (!echoes.empty()) out += fmt::format("  and {} consequences of these, see the records\n", echoes.size());
   if (!result.missing.empty()) out += "not measured\n" + missing_rows(result);
   if (!result.coverage.empty()) out += "coverage " + result.coverage + "\n";
+  out += staging_rows(result);
   out += result.text + (result.reason.empty() ? "" : ": " + result.reason) + "\n";
   return out;
 }

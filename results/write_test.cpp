@@ -46,6 +46,18 @@ TEST(Writers, TheTableFoldsEqualNodesAndSaysWhatToDo) {
   EXPECT_THAT(table, testing::EndsWith("NOT READY: link.down gpu004 rail1\n"));
 }
 
+TEST(Writers, WhatStagingChangedAndARebootUndoesIsToldBesideTheVerdict) {
+  GateResult result = some_result();
+  EXPECT_THAT(to_table(result), Not(HasSubstr("staging")));
+  for (const int changed : {0, 1}) result.nodes[static_cast<std::size_t>(changed)].changed = true;
+  result.nodes[0].lost_at_reboot = true;
+  EXPECT_THAT(to_table(result), HasSubstr("staging changed gpu[001-002]; what was done is in stage.txt\n  lost at a reboot on gpu001: "));
+  const auto summary = nlohmann::json::parse(to_summary(result, identity, "atlas"));
+  EXPECT_TRUE(summary.at("nodes")[0].at("lost_at_reboot"));
+  EXPECT_TRUE(summary.at("nodes")[1].at("changed"));
+  EXPECT_FALSE(summary.at("nodes")[2].contains("changed"));
+}
+
 TEST(Writers, TheSameFindingOfManyNodesIsOneBlock) {
   GateResult result = some_result();
   for (NodeResult& node : result.nodes) node.findings = {make_finding("rdma.memlock_limit", {.host = node.name}, "unlimited", "64 KiB")};

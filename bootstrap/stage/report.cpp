@@ -6,6 +6,7 @@
 #include <map>
 
 #include "bootstrap/stage/fold_plans.hpp"
+#include "bootstrap/steps/step.hpp"
 #include "inventory/desired/desired.hpp"
 #include "inventory/observe/identity.hpp"
 
@@ -53,11 +54,17 @@ Verdict verdict_of(const NodeReport& node) {
   return opens_gate(verdict) && !ready(node.state) ? Verdict::inconclusive : verdict;
 }
 
+bool lost_at_reboot(const NodeReport& node) {
+  return node.state == NodeState::changed &&
+         std::any_of(node.commands.begin(), node.commands.end(), [](const std::string& line) { return line.find(not_kept) != std::string::npos; });
+}
+
 json sample_of(const StageReport& report, const NodeReport& node) {
   json steps = json::array();
   for (const StepReport& step : node.steps) steps.push_back({{"id", step.id}, {"state", word(step.state)}});
   json sample{{"state", ready(node.state) ? "ready" : to_string(node.state)},
               {"changed", node.state == NodeState::changed},
+              {"lost_at_reboot", lost_at_reboot(node)},
               {"steps", steps},
               {"clock_offset_s", nullptr},
               {"clock_error_s", node.clock_error_s},

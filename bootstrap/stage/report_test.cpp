@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "bootstrap/stage/stage.hpp"
+#include "bootstrap/steps/step.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
@@ -38,6 +39,14 @@ TEST(StageText, EqualPlansAreFoldedAndOthersStayApart) {
             "gpu004: unchanged\n"
             "gpu005: unreachable: ssh.unreachable: refused\n"
             "1 unchanged, 3 planned, 1 unreachable\n");
+}
+
+TEST(StageRecords, AChangeThatNothingOnTheNodeKeepsIsMarked) {
+  const StageReport report{.nodes = {node("a", NodeState::changed, {"ip link set dev e1 mtu 9000", std::string("# e1: ") + not_kept}),
+                                     node("b", NodeState::changed, {"sysctl -w a=1"}), node("c", NodeState::unchanged)}};
+  const auto records = stage_records(report, {});
+  for (const auto& [node, expected] : {std::pair{0, true}, {1, false}, {2, false}})
+    EXPECT_EQ(records.at(static_cast<std::size_t>(node)).sample.at("lost_at_reboot"), expected) << node;
 }
 
 TEST(StageText, NoNodesAreSaidToBeNone) {

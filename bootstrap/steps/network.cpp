@@ -70,7 +70,7 @@ void note_unmanaged(const json& observed, StepPlan& plan) {
   if (plan.actions.empty()) return;
   for (const auto& [netdev, owner] : owners_of(observed))
     if (owner == "none")
-      plan.actions.push_back({"# " + netdev + ": persistence not managed, no network manager owns it"});
+      plan.actions.push_back({"# " + netdev + ": " + not_kept + ", no network manager owns it"});
 }
 
 StepPlan plan_network(const Desired& desired, const json& observed) {

@@ -12,6 +12,9 @@
 
 namespace fabricgate::bootstrap {
 
+/// In a line of a plan: what the step does is lost at the next reboot.
+inline constexpr const char* not_kept = "persistence not managed";
+
 /// One line a person could type, and how the agent does the same.
 struct Action {
   std::string command;  ///< printed literally by `plan`, e.g. "ip link set dev ens1f0 mtu 9000"

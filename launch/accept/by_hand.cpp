@@ -103,7 +103,6 @@ int conclude(const ByHand& options, const Setup& setup, const JobStatus& status)
     return fail(kept.error().with("run folder"), inconclusive);
   if (options.stage)
     if (auto kept = keep_stage(*folder, setup); !kept) log::error(kept.error().with("run folder").what);
-  if (auto linked = point_latest(options.runs, setup.job.identity.run); !linked) log::warn(linked.error().what);
   return report_run(*folder, setup, options.stage ? setup.suite : suite_of_tiers(setup.suite, setup.job.tiers), own_host());
 }
 

@@ -47,7 +47,7 @@ int run_accept(const std::vector<std::string>& arguments) {
   std::string job;
   app.add_option("inventory", options.inventory, "inventory file; only one rank must be able to read it");
   app.add_option("--job", job, "job file written by `fabricgate gate`")->excludes("inventory");
-  app.add_option("--runs", options.runs, "folder that run folders are made in (rank 0)")->capture_default_str();
+  add_runs(app, options.runs);
   add_budget(app, options.accept.budget_s);
   app.add_option("--limits", options.limits, "limits file instead of the built-in one (rank 0)");
   app.add_option("--suite", options.suite, "suite file instead of the built-in one (rank 0)");

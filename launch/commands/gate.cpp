@@ -35,7 +35,7 @@ int run_gate(const std::vector<std::string>& arguments) {
                "fabricgate gate");
   ByHand options{.stage = true};
   app.add_option("inventory", options.inventory, "inventory file")->required();
-  app.add_option("--runs", options.runs, "folder that run folders are made in")->capture_default_str();
+  add_runs(app, options.runs);
   add_budget(app, options.accept.budget_s);
   app.add_option("--limits", options.limits, "limits file instead of the built-in one");
   app.add_option("--suite", options.suite, "suite file instead of the built-in one");
@@ -52,7 +52,6 @@ int run_gate(const std::vector<std::string>& arguments) {
   if (auto login = bootstrap::check_login(setup->inventory); !login) return fail(login.error());
   auto folder = RunFolder::create(options.runs, *setup);
   if (!folder) return fail(folder.error());
-  if (auto linked = point_latest(options.runs, setup->job.identity.run); !linked) log::warn(linked.error().what);
   Progress progress(progress_style(STDERR_FILENO));
   return Pipeline(std::move(*setup), std::move(*folder), progress).run();
 }

@@ -28,6 +28,11 @@ inline void add_budget(CLI::App& app, double& budget_s) {
       ->check(CLI::Validator(seconds, "SECONDS"));
 }
 
+inline void add_runs(CLI::App& app, std::string& runs) {
+  const auto named = [](std::string& text) { return text.empty() ? std::string("a folder has a name") : std::string(); };
+  app.add_option("--runs", runs, "folder that run folders are made in (under mpirun: of rank 0's node)")->capture_default_str()->check(CLI::Validator(named, "FOLDER"));
+}
+
 /// The exit code to return at once (help, or 64), or nothing when the options are good.
 inline std::optional<int> parse_options(CLI::App& app, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back

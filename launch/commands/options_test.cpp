@@ -32,5 +32,15 @@ TEST(Budget, WhatIsNoNumberOfSecondsIsAUsageError) {
     EXPECT_EQ(budget_of(text), -1) << text;
 }
 
+TEST(Runs, AFolderWithoutANameIsAUsageError) {
+  CLI::App app;
+  std::string runs = "fabricgate-runs";
+  add_runs(app, runs);
+  testing::internal::CaptureStderr();
+  const auto code = parse_options(app, {"--runs", ""});
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("--runs"), std::string::npos);
+  EXPECT_EQ(code, 64);
+}
+
 }  // namespace
 }  // namespace fabricgate::launch

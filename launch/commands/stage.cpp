@@ -130,7 +130,7 @@ int run(const std::vector<std::string>& arguments, bool dry_run) {
   app.add_option("--nodes", options.nodes, "host ranges, e.g. gpu[001-016]; all when not given");
   app.add_option("--steps", options.steps, "only these steps, e.g. packages,memlock")->delimiter(',');
   app.add_flag("--allow-busy", options.allow_busy, "go on although a node is in use");
-  app.add_option("--runs", options.runs, "folder that run folders are made in")->capture_default_str();
+  add_runs(app, options.runs);
   if (const auto code = parse_options(app, arguments)) return *code;
   const auto inventory = load_inventory(options.inventory);
   if (!inventory) return fail(inventory.error(), usage);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 
 #include "launch/accept/pair_plan.hpp"
 #include "launch/interrupt.hpp"
@@ -41,6 +43,12 @@ Status write_verdict(const std::string& folder, const Setup& setup, const GateRe
   return first;
 }
 
+bool busy_everywhere(const GateResult& result) {
+  return std::all_of(result.nodes.begin(), result.nodes.end(), [](const NodeResult& node) {
+    return !node.findings.empty() && node.findings[0].cause == "stage.node_busy";
+  });
+}
+
 Status write_result(const RunFolder& folder, const Setup& setup, const GateResult& result) {
   const Status records = folder.write_records();
   const Status verdict = write_verdict(folder.path(), setup, result);
@@ -61,8 +69,13 @@ int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite&
     if (auto noted = folder.note_interrupt(interrupt_signal() == SIGINT ? "SIGINT" : "SIGTERM"); !noted) log::error(noted.error().what);
   const GateResult result = suites::gate(gate_input(folder, setup, suite), folder.record_files());
   const Status written = write_result(folder, setup, result);
-  if (!written) log::error(written.error().what);
-  fmt::print("{}run folder {}{}{}\n", to_table(result), host, host.empty() ? "" : ":", folder.path());
+  fmt::print("{}", to_table(result));
+  if (!written) fmt::print("this result could not be kept: {}\n", written.error().what);
+  fmt::print("run folder {}{}{}\n", host, host.empty() ? "" : ":", folder.path());
+  if (written && !busy_everywhere(result)) {
+    const std::filesystem::path path(folder.path());
+    if (auto linked = point_latest(path.parent_path().string(), path.filename().string()); !linked) log::warn(linked.error().what);
+  }
   const bool shown = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (!shown) log::error("the verdict could not be written to standard output");
   // a READY that nobody can read afterwards is none

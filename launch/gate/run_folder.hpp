@@ -48,7 +48,7 @@ class RunFolder {
   std::string path_;
 };
 
-/// RUNS/latest names the newest run; an atomic replacement, never a missing link. On an error, of which a RUNS/latest that is a
+/// RUNS/latest names the newest run that has a verdict of its own making; an atomic replacement, never a missing link. On an error, of which a RUNS/latest that is a
 /// folder is one, everything stays as it was.
 Status point_latest(const std::string& runs, const std::string& run);
 

@@ -56,6 +56,11 @@ TEST_F(RunFolderTest, WhatWasCreatedIsLoadedAgain) {
   EXPECT_EQ(loaded->job.suite_text, suites::default_suite_text());
 }
 
+TEST_F(RunFolderTest, TheFolderOfAStageIsSaidToBeOne) {
+  write(runs + "/stage.txt", "nothing to do\n");
+  EXPECT_THAT(RunFolder::load(runs).error().what, HasSubstr("is the folder of a stage"));
+}
+
 TEST_F(RunFolderTest, TheBudgetAndTheSignalThatEndedTheRunAreKept) {
   setup->job.options.budget_s = 2.5;
   const RunFolder folder = create();

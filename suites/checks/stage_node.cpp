@@ -2,7 +2,7 @@
 
 namespace fabricgate::suites {
 
-/// Sample: {"state": "ready", "changed": true|false, "steps": [{"id": …, "state": "done" | "unchanged"}, …]}. Ready and
+/// Sample: {"state": "ready", "changed": true|false, "lost_at_reboot": true|false, "steps": [{"id": …, "state": "done" | "unchanged"}, …]}. Ready and
 /// every step done or unchanged is a pass. "clock_offset_s" (node minus head, null where unknown) is known to
 /// "clock_error_s". Anything else is judged by the findings stage wrote into the record.
 Judgement judge_stage_node(const JudgeContext& context, const Record& record) {

@@ -42,6 +42,11 @@ struct PathFigures {
   double latency_s = 0;
 };
 
+/// What stage did to a node before it was measured; told beside the verdict.
+struct Staged {
+  bool changed = false, lost_at_reboot = false;
+};
+
 /// One accepted record; its sample is dropped after judging, what later steps need of it is kept here.
 struct Exhibit {
   Record record;                    ///< sample is null; verdict, reason and findings are the effective ones
@@ -53,6 +58,7 @@ struct Exhibit {
   std::vector<fabric::ReachFact> reach;   ///< pair.reach
   std::vector<fabric::LossPath> losses;   ///< pair.reach, rails whose frames were counted
   std::optional<fabric::RailFact> rail;   ///< link.rail
+  std::optional<Staged> staged;           ///< stage.node
   nlohmann::json digest;                  ///< host.facts, host.fleet: see fleet.hpp
 };
 

@@ -123,6 +123,11 @@ void extract_link(const GateInput& input, Exhibit& exhibit) {
   exhibit.rail = std::move(fact);
 }
 
+bool says(const nlohmann::json& sample, const char* key) {
+  const auto found = sample.find(key);
+  return found != sample.end() && found->is_boolean() && found->get<bool>();
+}
+
 /// Names, leaves and what the nodes say of themselves.
 fabric::Observation frame_of(const Inventory& inventory, const std::vector<Exhibit>& records) {
   fabric::Observation out;
@@ -148,6 +153,7 @@ void extract(const GateInput& input, Exhibit& exhibit) {
   if (record.sample.is_object() && !input.inventory.nodes.empty()) {
     if ((record.check == "pair.rail" || record.check == "pair.overlay") && exhibit.nodes.size() == 2) extract_pair(input, exhibit);
     if (record.check == "pair.reach" && exhibit.nodes.size() == 2) extract_reach(input, exhibit);
+    if (record.check == "stage.node") exhibit.staged = Staged{says(record.sample, "changed"), says(record.sample, "lost_at_reboot")};
     if (record.check == "link.rail") extract_link(input, exhibit);
     if (record.check == "host.facts") exhibit.digest = fleet_sample({&record});
     if (record.check == "host.fleet" && record.sample.contains("hosts")) exhibit.digest = record.sample;

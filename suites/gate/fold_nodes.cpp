@@ -21,6 +21,9 @@ std::set<Key> fold_records(Fold& fold, const Check& check) {
     seen.insert({node, exhibit.record.rail});
     for (const Finding& finding : exhibit.record.findings) fold.add(node, check.tier, finding);
     fold.fold(node, check.tier, exhibit.record.verdict);
+    if (!exhibit.staged) continue;
+    fold.node(node).changed = exhibit.staged->changed;
+    fold.node(node).lost_at_reboot = exhibit.staged->lost_at_reboot;
   }
   return seen;
 }

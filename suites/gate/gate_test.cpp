@@ -178,6 +178,18 @@ void change_facts(GoodRun& run, const std::string& host, const std::function<voi
   });
 }
 
+TEST(Gate, WhatStagingChangedGoesWithTheNode) {
+  GoodRun run = good();
+  change(run, "stage.node", [](Record& record) {
+    record.sample["changed"] = record.hosts[0] == "n0002";
+    record.sample["lost_at_reboot"] = record.hosts[0] == "n0002";
+    return true;
+  });
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.exit_code, ExitCode::ready);
+  for (const NodeResult& node : result.nodes) EXPECT_EQ(node.changed && node.lost_at_reboot, node.name == "n0002") << node.name;
+}
+
 TEST(Gate, ANodeThatTookAnothersNameIsOnePrimaryFinding) {
   GoodRun run = good_run();
   change_facts(run, "n0002", [](nlohmann::json& facts) { facts["hostname"] = "n0001"; });
