@@ -1,6 +1,7 @@
 #include "results/finding.hpp"
 
 #include "results/cause.hpp"
+#include "results/json_text.hpp"
 
 namespace fabricgate {
 namespace {
@@ -128,7 +129,7 @@ Result<Finding> finding_from_json(const json& in) {
       f.evidence.push_back({e.value("line", -1), e.at("text").get<std::string>()});
     return f;
   } catch (const json::exception& e) {
-    return Error{ErrorKind::parse, std::string("finding: ") + e.what(), e.id};
+    return Error{ErrorKind::parse, "finding: " + plain_text(e), e.id};
   }
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <unordered_set>
 
+#include "results/json_text.hpp"
+
 namespace fabricgate {
 namespace {
 
@@ -11,6 +13,15 @@ using nlohmann::json;
 constexpr std::array<const char*, 7> tier_names{"stage", "addons", "host", "link", "pair", "collective", "soak"};
 
 Error parse_error(const std::string& what) { return {ErrorKind::parse, "record: " + what, 0}; }
+
+/// Absent, no number or beyond any count of repetitions: which measurement this was is unknown.
+Result<int> attempt_of(const json& value) {
+  constexpr int most = 100000;
+  const auto found = value.find("attempt");
+  const bool whole = found != value.end() && found->is_number_integer();
+  if (!whole || *found < -most || *found > most) return parse_error("attempt is " + (found == value.end() ? "absent" : found->dump()) + ", expected a small whole number");
+  return found->get<int>();
+}
 
 /// Takes the sample out of `in`: it is the largest part of a line.
 Result<Record> from_json(json in) {
@@ -26,11 +37,14 @@ Result<Record> from_json(json in) {
   r.tier = *tier;
   r.hosts = in.at("hosts").get<std::vector<std::string>>();
   r.rail = in.value("rail", "");
-  r.attempt = in.value("attempt", 0);
+  const auto attempt = attempt_of(in);
+  if (!attempt) return attempt.error();
+  r.attempt = *attempt;
   const auto verdict = parse_verdict(in.at("verdict").get<std::string>());
   if (!verdict) return parse_error("unknown verdict '" + in.at("verdict").get<std::string>() + "'");
   r.verdict = *verdict;
   r.reason = in.value("reason", "");
+  if (!in.at("findings").is_array()) return parse_error("findings are no list");
   for (const json& value : in.at("findings")) {
     auto finding = finding_from_json(value);
     if (!finding) return finding.error().with("record");
@@ -129,7 +143,7 @@ Result<Record> record_from_line(std::string_view line) {
       return parse_error("key '" + key_twice(line) + "' is twice in one object, so its value is unknown");
     return from_json(std::move(value));
   } catch (const json::exception& e) {
-    return Error{ErrorKind::parse, std::string("record: ") + e.what(), e.id};
+    return Error{ErrorKind::parse, "record: " + plain_text(e), e.id};
   }
 }
 

@@ -57,7 +57,6 @@ const Check* find_check(std::string_view id) {
 
 namespace {
 
-/// A negative one would be read as a very large one.
 bool is_count(const std::string& key) {
   static const std::set<std::string> counts{"bytes",
                                             "messages",
@@ -69,6 +68,7 @@ bool is_count(const std::string& key) {
                                             "retransmitted",
                                             "latency_iterations",
                                             "concurrent_pairs",
+                                            "numa_nodes",
                                             "elements_checked",
                                             "elements_wrong",
                                             "cpus",
@@ -76,6 +76,11 @@ bool is_count(const std::string& key) {
                                             "memlock_soft_bytes",
                                             "memlock_hard_bytes"};
   return counts.count(key) != 0;
+}
+
+/// A negative count would be read as a very large one; beyond 1e15 is only a lock limit, where it means none.
+bool is_absurd_count(const std::string& key, const nlohmann::json& value) {
+  return value.is_number() && is_count(key) && !within(value.get<double>(), 0, key.rfind("memlock_", 0) == 0 ? 0x1p64 : 1e15);
 }
 
 /// Path of the first number that cannot be, or empty. Nesting is bounded where records are read.
@@ -91,8 +96,7 @@ std::string absurd_number(const nlohmann::json& value) {
     for (std::size_t i = 0; path.empty() && i < value.size(); ++i) path = below(i, value[i]);
   if (value.is_object())
     for (auto member = value.begin(); path.empty() && member != value.end(); ++member) {
-      const bool negative = member->is_number() && member->get<double>() < 0 && is_count(member.key());
-      path = negative ? "/" + member.key() : below(member.key(), *member);
+      path = is_absurd_count(member.key(), *member) ? "/" + member.key() : below(member.key(), *member);
     }
   return path;
 }

@@ -62,9 +62,9 @@ const std::map<std::string, std::string>& known_metrics() {
       {"link.fatal_errors", "count"}, {"pair.bandwidth_share", "1"},     {"pair.both_share", "1"},
       {"pair.retransmit_share", "1"}, {"pair.frame_loss", "1"},          {"pair.frame_train", "count"},
       {"pair.latency", "s"},          {"pair.latency_tcp", "s"},         {"pair.window", "s"},
-      {"pair.overlay_latency", "s"},  {"collective.busbw_share", "1"},
+      {"pair.overlay_latency", "s"},  {"pair.latency_tail", "s"},        {"collective.busbw_share", "1"},
       {"link.recovery_rate", "1/s"},  {"link.ack_timeout_rate", "1/s"},  {"link.symbol_errors_per_hour", "1/s"},
-      {"link.discard_rate", "1/s"},   {"link.slow_restart_rate", "1/s"},
+      {"link.drop_rate", "1/s"},      {"link.discard_rate", "1/s"},   {"link.slow_restart_rate", "1/s"},
   };
   return metrics;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "results/json_text.hpp"
+
 namespace fabricgate::fabric {
 namespace {
 
@@ -57,7 +59,7 @@ Result<CollectiveSample> collective_sample_from_json(const nlohmann::json& value
   try {
     return sample_from(value);
   } catch (const nlohmann::json::exception& problem) {
-    return Error{ErrorKind::parse, fmt::format("collective sample: {}", problem.what())};
+    return Error{ErrorKind::parse, fmt::format("collective sample: {}", plain_text(problem))};
   }
 }
 

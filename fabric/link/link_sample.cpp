@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "results/json_text.hpp"
+
 namespace fabricgate::fabric {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BondMember, netdev, up, carries)
@@ -58,7 +60,7 @@ Result<LinkSample> link_sample_from_json(const json& value) {
     if (value.contains("before")) sample.before = state_from(value.at("before"));
     return sample;
   } catch (const json::exception& error) {
-    return Error{ErrorKind::parse, fmt::format("link sample: {}", error.what()), 0};
+    return Error{ErrorKind::parse, fmt::format("link sample: {}", plain_text(error)), 0};
   }
 }
 

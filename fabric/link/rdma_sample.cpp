@@ -1,5 +1,7 @@
 #include "fabric/link/rdma_sample.hpp"
 
+#include "results/json_text.hpp"
+
 namespace fabricgate {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LldpNeighbour, netdev, chassis, chassis_id, port)
@@ -38,7 +40,7 @@ Result<RdmaSample> rdma_sample_from_json(const json& value) {
     sample.before = std::move(*before);
     return sample;
   } catch (const json::exception& error) {
-    return Error{ErrorKind::parse, std::string("RDMA sample: ") + error.what(), 0};
+    return Error{ErrorKind::parse, "RDMA sample: " + plain_text(error), 0};
   }
 }
 
@@ -46,7 +48,7 @@ Result<CablingSample> cabling_sample_from_json(const json& value) {
   try {
     return value.get<CablingSample>();
   } catch (const json::exception& error) {
-    return Error{ErrorKind::parse, std::string("cabling sample: ") + error.what(), 0};
+    return Error{ErrorKind::parse, "cabling sample: " + plain_text(error), 0};
   }
 }
 

@@ -40,8 +40,12 @@ Loss of_train(const FrameCount& count, const LossLimits& limits) {
     loss.text = count.error.empty() ? "no frames were counted" : "frames were not counted: " + count.error;
     return loss;
   }
-  if (count.received > count.sent) {
-    loss.text = fmt::format("{} frames arrived of {} sent", count.received, count.sent);
+  if (count.received > count.sent || count.repeated > count.sent) {
+    loss.text = fmt::format("{} frames arrived of {} sent, {} once more", count.received, count.sent, count.repeated);
+    return loss;
+  }
+  if (!count.error.empty()) {
+    loss.text += ", and yet " + count.error;
     return loss;
   }
   const std::uint64_t missed = count.sent - count.received, lost = missed - std::min(missed, count.dropped);
@@ -52,7 +56,7 @@ Loss of_train(const FrameCount& count, const LossLimits& limits) {
     loss.result = LossClass::lossy;
   } else if (count.sent < limits.frames) {
     loss.text += fmt::format(", at least {} must be sent", limits.frames);
-  } else if (too_many(missed, count, limits)) {
+  } else if (too_many(missed, count, limits) || count.dropped > count.sent) {
     loss.result = LossClass::clouded;
   } else {
     loss.result = missed == 0 ? LossClass::clean : LossClass::seen;

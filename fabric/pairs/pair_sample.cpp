@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "results/json_text.hpp"
+
 namespace fabricgate::fabric {
 namespace {
 
@@ -56,7 +58,7 @@ DirectionSample direction_from_json(const nlohmann::json& value) {
   direction.segments = count_from(value, "segments");
   direction.retransmitted = count_from(value, "retransmitted");
   direction.longest_gap_s = value.at("longest_gap_s").get<double>();
-  direction.first_wrong = value.value("first_wrong", "");
+  direction.first_wrong = value.at("first_wrong").get<std::string>();
   direction.error = value.at("error").get<std::string>();
   return direction;
 }
@@ -180,7 +182,7 @@ Result<PairSample> pair_sample_from_json(const nlohmann::json& value) {
       return mode.error().with("pair sample");
     return pair_from(value);
   } catch (const nlohmann::json::exception& problem) {
-    return Error{ErrorKind::parse, fmt::format("pair sample: {}", problem.what())};
+    return Error{ErrorKind::parse, fmt::format("pair sample: {}", plain_text(problem))};
   }
 }
 
@@ -215,7 +217,7 @@ Result<ReachSample> reach_sample_from_json(const nlohmann::json& value) {
     for (const auto& row : value.at("silent")) add_silent(row, sample);
     return sample;
   } catch (const nlohmann::json::exception& problem) {
-    return Error{ErrorKind::parse, fmt::format("reach sample: {}", problem.what())};
+    return Error{ErrorKind::parse, fmt::format("reach sample: {}", plain_text(problem))};
   }
 }
 

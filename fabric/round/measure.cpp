@@ -12,7 +12,6 @@ namespace fabricgate::fabric {
 namespace {
 
 constexpr double both_warmup = 0.3;  // of the time with both directions running
-constexpr std::uint64_t most_both = 64 << 10;
 constexpr double latency_share = 0.05;  // of one direction's time; also in order.cpp
 
 Status measure_latency(Channel& channel, const PathSetup& setup, PairSample& half, Deadline deadline) {
@@ -65,7 +64,7 @@ Status measure_direction(Channel& channel, const PathSetup& setup, bool a_to_b, 
 /// Both ends stop at the first error; a failure of this phase is that of the direction which arrives here.
 void measure_both(Channel& channel, const PathSetup& setup, PairSample& half, Deadline deadline) {
   const double warmup_s = std::min(setup.order.warmup_s, setup.order.both_seconds * both_warmup);
-  const std::uint64_t bytes = std::min(most_both, setup.order.sizes.back());
+  const std::uint64_t bytes = both_bytes(setup.order);
   const StreamPlan plan{.bytes = bytes,
                         .warmup_s = warmup_s,
                         .measure_s = setup.order.both_seconds - warmup_s,

@@ -1,6 +1,7 @@
 #pragma once
 /// One round of the pair tier as data: rank 0 broadcasts a RoundOrder, every rank runs its part (run.hpp) and hands its
 /// halves back, merge.hpp puts the two halves of a pair together.
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -39,6 +40,9 @@ struct RoundOrder {
   double stall_s = 4;            ///< a direction ends with an error when nothing arrived for so long
   double deadline_s = 60;        ///< for everything, on every rank, from the call on
 };
+
+/// Message size with both directions at once; small, so that none that is still on its way counts for much.
+inline std::uint64_t both_bytes(const RoundOrder& order) { return std::min<std::uint64_t>(64 << 10, order.sizes.back()); }
 
 /// One message size of one direction.
 struct StreamPlan {

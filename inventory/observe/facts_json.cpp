@@ -2,6 +2,7 @@
 
 #include "inventory/observe/facts.hpp"
 #include "inventory/observe/rdma.hpp"
+#include "results/json_text.hpp"
 
 namespace fabricgate {
 
@@ -32,7 +33,7 @@ Result<Facts> facts_from_json(const nlohmann::json& value) {
   try {
     return value.get<Facts>();
   } catch (const nlohmann::json::exception& e) {
-    return Error{ErrorKind::parse, std::string("facts: ") + e.what(), e.id};
+    return Error{ErrorKind::parse, "facts: " + plain_text(e), e.id};
   }
 }
 
@@ -44,7 +45,7 @@ Result<RdmaState> rdma_state_from_json(const nlohmann::json& value) {
   try {
     return value.get<RdmaState>();
   } catch (const nlohmann::json::exception& e) {
-    return Error{ErrorKind::parse, std::string("RDMA state: ") + e.what(), e.id};
+    return Error{ErrorKind::parse, "RDMA state: " + plain_text(e), e.id};
   }
 }
 

@@ -1,10 +1,13 @@
 /// AllReduce over a set of nodes. Bound for N nodes of B bytes/s each and n ranks, without in-network reduction:
 /// busbw <= B * N/(N-1) * (n-1)/n: at least 2(N-1)/N of the data must leave each node. A rank that takes no part, a wrong
 /// element, a size that did not run: no figure is looked at.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
 #include "fabric/collective/collective_sample.hpp"
+#include "fabric/collective/order.hpp"
 #include "suites/checks/judging.hpp"
 
 namespace fabricgate::suites {
@@ -27,24 +30,52 @@ double node_rate(const JudgeContext& context, const CollectiveSample& sample) {
   return slowest;
 }
 
+/// The rail, where the hosts share one alone; else empty.
+std::string only_rail(const JudgeContext& context, const std::vector<std::string>& hosts) {
+  std::string only;
+  const Node* first = context.node(hosts[0]);
+  for (const Rail& rail : first && first->spec ? first->spec->rails : std::vector<Rail>{}) {
+    const auto has = [&](const std::string& host) { return declared_rail(context.node(host), rail.name) != nullptr; };
+    if (!std::all_of(hosts.begin(), hosts.end(), has)) continue;
+    if (!only.empty()) return "";
+    only = rail.name;
+  }
+  return only;
+}
+
+/// Empty, or what the sample lacks of the plan, of which launch changes the last size alone (judged_size).
+std::string plan_problem(const CollectiveSample& sample) {
+  static const fabric::CollectiveOrder plan;
+  constexpr std::uint64_t most_bytes = 256 << 20;
+  if (sample.points.size() != plan.steps.size()) return fmt::format("{} of {} planned sizes", sample.points.size(), plan.steps.size());
+  std::uint64_t elements = 0;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const fabric::CollectivePoint& point = sample.points[i];
+    const bool last = i + 1 == plan.steps.size();
+    if (last ? point.bytes < plan.steps[i].bytes || point.bytes > most_bytes : point.bytes != plan.steps[i].bytes)
+      return fmt::format("{} bytes are not a planned size", point.bytes);
+    if (point.algorithm != fabric::to_string(plan.steps[i].algorithm)) return "algorithm '" + point.algorithm + "' was not planned for its size";
+    if (point.iterations != plan.iterations) return fmt::format("{} iterations of {}", point.iterations, plan.iterations);
+    elements += point.bytes / sizeof(float) * static_cast<std::uint64_t>(plan.iterations + plan.warmups);
+  }
+  elements *= static_cast<std::uint64_t>(sample.ranks);
+  return sample.elements_checked == elements ? "" : fmt::format("{} elements checked of {}", sample.elements_checked, elements);
+}
+
 /// Empty, or why the numbers are no evidence.
 std::string numbers_problem(const CollectiveSample& sample) {
-  if (sample.points.empty()) return "no size was measured";
-  std::uint64_t bytes = 0;
   const double factor = 2.0 * (sample.ranks - 1) / sample.ranks;
   for (const fabric::CollectivePoint& point : sample.points) {
-    if (point.bytes < bytes || point.bytes == 0) return "sizes do not ascend";
-    bytes = point.bytes;
-    if (point.iterations <= 0) return "a size ran no iteration";
     if (!within(point.elapsed_s, 1e-9, 1e6) || !within(point.busbw_bytes_per_s, 1, 1e15))
       return "a time or bandwidth is not a positive number";
     const double implied = static_cast<double>(point.bytes) / point.elapsed_s * factor;
-    if (!within(implied / point.busbw_bytes_per_s, 0.95, 1.05)) return "bandwidth, size and time contradict each other";
+    if (!within(implied / point.busbw_bytes_per_s, 0.99, 1.01)) return "bandwidth, size and time contradict each other";
   }
-  if (sample.elements_checked == 0) return "no element was checked";
   if (sample.rank_elapsed_s.size() != static_cast<std::size_t>(sample.ranks)) return "not every rank reported its time";
   for (double elapsed : sample.rank_elapsed_s)
     if (!within(elapsed, 1e-9, 1e6)) return "a rank's time is not a positive number";
+  const double slowest = *std::max_element(sample.rank_elapsed_s.begin(), sample.rank_elapsed_s.end());
+  if (!within(slowest / sample.points.back().elapsed_s, 0.99, 1.01)) return "the time is not that of the slowest rank";
   return "";
 }
 
@@ -87,10 +118,13 @@ Judgement judge_collective(const JudgeContext& context, const Record& record) {
   std::vector<Finding> findings = failures(*sample);
   if (!findings.empty()) return decide(std::move(findings));
   if (sample->hosts.size() < 2) return unusable(record, "a collective needs two nodes");
-  if (sample->ranks < static_cast<int>(sample->hosts.size()))
+  if (sample->engine.rfind("ucx", 0) != 0) return unusable(record, "measured by '" + sample->engine + "', which is no engine of this check");
+  if (sample->rail != only_rail(context, sample->hosts)) return unusable(record, "measured over rail '" + sample->rail + "' and not over all that its hosts share");
+  if (!sample->first_wrong.empty()) return unusable(record, "a wrong element is named and none counted");
+  if (sample->ranks != static_cast<int>(sample->hosts.size()))
     return unusable(record, std::to_string(sample->ranks) + " ranks on " + std::to_string(sample->hosts.size()) + " hosts");
-  const std::string problem = numbers_problem(*sample);
-  if (!problem.empty()) return unusable(record, problem);
+  if (const std::string problem = plan_problem(*sample); !problem.empty()) return unusable(record, problem);
+  if (const std::string problem = numbers_problem(*sample); !problem.empty()) return unusable(record, problem);
   const Limit* share = context.limits.find("collective.busbw_share");
   if (share == nullptr || !share->low || !share->high) return limit_missing(record, "collective.busbw_share");
   const double rate = node_rate(context, *sample);

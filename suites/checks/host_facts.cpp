@@ -14,6 +14,8 @@
 namespace fabricgate::suites {
 namespace {
 
+constexpr std::int64_t most_bytes = std::int64_t{1} << 56;  // 72 petabytes: no file system of a node
+
 struct View {
   const Node& node;
   const Desired& want;
@@ -58,7 +60,7 @@ void judge_demands(const View& v) {
                                       bytes_text(v.facts.memlock_soft_bytes) + " in the launched process"));
   for (const auto& [key, value] : v.want.sysctl) {
     const auto found = v.facts.sysctl.find(key);
-    if (found == v.facts.sysctl.end()) continue;  // not asked for, or not readable: stage verifies it
+    if (found == v.facts.sysctl.end()) continue;  // told below, where nothing else explains it
     if (found->second == value) continue;
     Subject subject = v.subject();
     subject.file = key;
@@ -89,6 +91,37 @@ void judge_rails(const View& v) {
   }
 }
 
+bool made_of(const std::string& text, const char* characters, std::size_t length) {
+  return text.size() == length && text.find_first_not_of(characters) == std::string::npos;
+}
+
+/// Empty, or what any node says of itself and this one does not.
+std::string reading_problem(const Facts& facts, const Desired& want) {
+  if (!made_of(facts.machine_id, "0123456789abcdef", 32)) return "machine id '" + facts.machine_id + "' is none: /etc/machine-id";
+  if (!made_of(facts.boot_id, "0123456789abcdef-", 36)) return "boot id '" + facts.boot_id + "' is none";
+  for (const std::string& path : {want.spool_dir, want.install_dir}) {
+    const auto found = facts.free_bytes.find(path);
+    if (found == facts.free_bytes.end()) return "the free space of " + path + " was not read";
+    if (found->second <= 0 || found->second > most_bytes) return "free space of " + path + " is " + std::to_string(found->second) + " bytes";
+  }
+  for (const char* what : {"openmpi", "fabricgate"})  // others may be absent, but then on every node: host.fleet
+    if (facts.versions.count(what) == 0) return std::string("the version of ") + what + " was not read";
+  return "";
+}
+
+/// Set when the offset of the node's clock is no evidence.
+std::optional<Judgement> judge_clock(const JudgeContext& context, const Record& record, std::vector<Finding>& findings) {
+  const auto offset = record.sample.find("clock_offset_s");
+  const Limit* limit = context.limits.find("clock.offset");
+  if (limit == nullptr || !limit->high) return limit_missing(record, "clock.offset");
+  if (offset == record.sample.end() || !offset->is_number() || !within(offset->get<double>(), -1e10, 1e10))
+    return unusable(record, "clock_offset_s is not a number");
+  const double off = std::abs(offset->get<double>());
+  if (off > *limit->high)
+    findings.push_back(held_against(make_finding("host.clock_offset", {.host = record.hosts[0]}, "at most " + time_text(*limit->high), time_text(off)), "clock.offset", *limit));
+  return {};
+}
+
 }  // namespace
 
 Judgement judge_host_facts(const JudgeContext& context, const Record& record) {
@@ -98,6 +131,7 @@ Judgement judge_host_facts(const JudgeContext& context, const Record& record) {
   if (!record.sample.is_object()) return unusable(record, "sample is not an object");
   const auto facts = facts_from_json(record.sample);
   if (!facts) return unusable(record, facts.error().what);
+  if (const std::string problem = reading_problem(*facts, desired(context.inventory, *index)); !problem.empty()) return unusable(record, problem);
   if (facts->hostname.empty() || facts->kernel.empty() || facts->netdevs.empty() || facts->cpus <= 0 || facts->gpus < 0 ||
       facts->memory_bytes <= 0 || !within(facts->clock_unix_s, 1, 1e11))
     return unusable(record, "facts lack host name, kernel, interfaces, CPUs, memory or clock");
@@ -112,17 +146,10 @@ Judgement judge_host_facts(const JudgeContext& context, const Record& record) {
   judge_demands(view);
   judge_rails(view);
   judge_hardware(want, *facts, findings);
-  if (const auto offset = record.sample.find("clock_offset_s"); offset != record.sample.end()) {
-    const Limit* limit = context.limits.find("clock.offset");
-    if (limit == nullptr || !limit->high) return limit_missing(record, "clock.offset");
-    if (!offset->is_number() || !within(offset->get<double>(), -1e10, 1e10)) return unusable(record, "clock_offset_s is not a number");
-    if (std::abs(offset->get<double>()) > *limit->high)
-      findings.push_back(make_finding("host.clock_offset", view.subject(), "at most " + time_text(*limit->high),
-                                      time_text(std::abs(offset->get<double>()))));
-  }
+  if (const auto clock = judge_clock(context, record, findings)) return *clock;
   // without its rails a node has none of their settings: then the rails are what is told
-  if (findings.empty() && !want.sysctl.empty() && facts->sysctl.empty())
-    return unusable(record, "none of the declared kernel settings was read");
+  for (const auto& [key, value] : want.sysctl)
+    if (findings.empty() && facts->sysctl.count(key) == 0) return unusable(record, "kernel setting " + key + " was not read");
   return decide(std::move(findings));
 }
 

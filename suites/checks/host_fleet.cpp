@@ -7,6 +7,7 @@
 #include "inventory/desired/desired.hpp"
 #include "inventory/observe/identity.hpp"
 #include "inventory/observe/rdma_text.hpp"
+#include "results/json_text.hpp"
 #include "suites/checks/judging.hpp"
 #include "suites/fleet.hpp"
 
@@ -200,7 +201,7 @@ Judgement judge_host_fleet(const JudgeContext& context, const Record& record) {
       digests.push_back(std::move(digest));
     }
   } catch (const json::exception& e) {
-    return unusable(record, std::string("sample: ") + e.what());
+    return unusable(record, "sample: " + plain_text(e));
   }
   std::vector<Finding> findings;
   judge_versions(digests, findings);

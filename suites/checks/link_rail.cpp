@@ -59,16 +59,30 @@ std::int64_t counter_delta(const RailView& v, const std::string& name) {
   return now->second - before->second;
 }
 
-/// Errors of the interface; those of an RDMA port are judged by link.rdma_counters.
-void judge_counters(const RailView& v, const Limit& limit, std::vector<Finding>& findings) {
+struct Counted {
+  const char* metric;
+  const char* cause;
+  std::vector<const char*> counters;
+};
+
+/// Of the interface; those of an RDMA port are judged by link.rdma_counters.
+const std::vector<Counted>& counted() {
+  static const std::vector<Counted> all{
+      {"link.error_rate", "link.errors", {"rx_errors", "tx_errors", "rx_crc_errors", "rx_frame_errors", "rx_length_errors", "rx_fifo_errors", "tx_carrier_errors"}},
+      {"link.drop_rate", "link.frames_dropped", {"rx_dropped", "tx_dropped", "rx_missed_errors"}},
+  };
+  return all;
+}
+
+void judge_counters(const RailView& v, const Counted& rule, const Limit& limit, std::vector<Finding>& findings) {
   const double seconds = v.sample.now.read_unix_s - v.sample.before->read_unix_s;
-  for (const char* name : {"rx_errors", "tx_errors", "rx_crc_errors", "rx_frame_errors", "rx_length_errors", "rx_fifo_errors", "tx_carrier_errors"}) {
+  for (const char* name : rule.counters) {
     const double value = static_cast<double>(counter_delta(v, name)) / seconds;
     if (value <= *limit.high) continue;
     findings.push_back(held_against(
-        make_finding("link.errors", v.subject, std::string(name) + " at most " + std::to_string(std::llround(*limit.high)) + " per second",
+        make_finding(rule.cause, v.subject, std::string(name) + " at most " + std::to_string(std::llround(*limit.high)) + " per second",
                      std::to_string(std::llround(value)) + " per second"),
-        "link.error_rate", limit));
+        rule.metric, limit));
   }
 }
 
@@ -138,6 +152,7 @@ std::string readings_problem(const fabric::LinkState& before, const fabric::Link
   if (!before.present) return "the interface was absent at the start of the run";
   if (!within(before.read_unix_s, 1, 1e11) || now.read_unix_s - before.read_unix_s <= 0)
     return "the two readings are not in time order";
+  if (now.speed_mbps < 0 && before.speed_mbps > 0) return "the speed was told at the start of the run alone";
   if (before.carrier_changes < 0 || now.carrier_changes < before.carrier_changes)
     return "carrier changes ran backwards";
   for (const fabric::LinkState* state : {&before, &now})
@@ -159,11 +174,13 @@ Judgement judge_readings(const JudgeContext& context, const Record& record, cons
   if (!problem.empty()) return unusable(record, problem);
   const Limit* changes = context.limits.find("link.carrier_changes");
   if (changes == nullptr || !changes->high) return limit_missing(record, "link.carrier_changes");
-  const Limit* errors = context.limits.find("link.error_rate");
-  if (errors == nullptr || !errors->high) return limit_missing(record, "link.error_rate");
   std::vector<Finding> findings;
   judge_flaps(v, *changes->high, findings);
-  judge_counters(v, *errors, findings);
+  for (const Counted& rule : counted()) {
+    const Limit* limit = context.limits.find(rule.metric);
+    if (limit == nullptr || !limit->high) return limit_missing(record, rule.metric);
+    judge_counters(v, rule, *limit, findings);
+  }
   return decide(std::move(findings));
 }
 

@@ -55,25 +55,28 @@ void judge_mtu(const RdmaView& v, const RdmaState& state, std::vector<Finding>& 
 
 Judgement judge_link_rdma(const JudgeContext& context, const Record& record) {
   const auto view = read_rdma_view(context, record);
-  if (!view) return unusable(record, view.error().what);
-  const RdmaState& now = view->sample.now;
+  return view ? judge_rdma_now(context, record, *view) : unusable(record, view.error().what);
+}
+
+Judgement judge_rdma_now(const JudgeContext& context, const Record& record, const RdmaView& view) {
+  const RdmaState& now = view.sample.now;
   if (const std::string why = rdma_unreadable(now); !why.empty()) return unusable(record, why);
   const Limit* share = context.limits.find("link.speed_share");
   if (share == nullptr || !share->low) return limit_missing(record, "link.speed_share");
   std::vector<Finding> findings;
-  if (now.present && now.software && !view->spec->emulated)
-    findings.push_back(make_finding("host.emulation_undeclared", view->subject, "an adapter", view->want.device + " is soft RDMA"));
-  if (view->want.vfs > 0) judge_virtual_functions(*view, now, findings);
-  if (!judge_rdma_port(*view, now, findings)) return decide(std::move(findings));
+  if (now.present && now.software && !view.spec->emulated)
+    findings.push_back(make_finding("host.emulation_undeclared", view.subject, "an adapter", view.want.device + " is soft RDMA"));
+  if (view.want.vfs > 0) judge_virtual_functions(view, now, findings);
+  if (!judge_rdma_port(view, now, findings)) return decide(std::move(findings));
   const auto rate = parse_rdma_rate(now.port.rate);
   if (!rate) return unusable(record, "rate '" + now.port.rate + "' cannot be read");
   // Soft RDMA reports a made-up rate (2.5 Gb/s): the shaped one is measured in the pair tier.
-  if (!view->spec->emulated) judge_rate(*view, *rate, *share, findings);
-  if (view->infiniband()) {
-    judge_infiniband_gid(*view, now, findings);
+  if (!view.spec->emulated) judge_rate(view, *rate, *share, findings);
+  if (view.infiniband()) {
+    judge_infiniband_gid(view, now, findings);
   } else {
-    if (now.node_type != "RNIC") judge_roce_gid(*view, now, findings);  // iWARP goes by address alone
-    judge_mtu(*view, now, findings);
+    if (now.node_type != "RNIC") judge_roce_gid(view, now, findings);  // iWARP goes by address alone
+    judge_mtu(view, now, findings);
   }
   return decide(std::move(findings));
 }

@@ -97,6 +97,9 @@ TEST(LinkRdmaCounters, SoftRdmaCountsNoSymbolErrorsAndThatIsNamed) {
     state->software = true;
     state->port.counters = {{"link_downed", 0}, {"sent_pkts", 7}};
   }
+  auto spec = std::make_shared<NodeClass>(*one.inventory.nodes[0].spec);
+  spec->emulated = true;
+  one.inventory.nodes[0].spec = spec;
   const Record record = one.judged_as("link.rdma_counters");
   EXPECT_EQ(record.verdict, Verdict::pass);
   EXPECT_THAT(record.reason, HasSubstr("symbol_error"));

@@ -1,8 +1,10 @@
 /// Bandwidth, latency and content of the path between two nodes: pair.rail over one rail, pair.overlay over the management
 /// network. Numbers that cannot be are rejected before any threshold, so that no error of a tool looks like speed.
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "fabric/pairs/pair_sample.hpp"
+#include "fabric/round/order.hpp"
 #include "suites/checks/judging.hpp"
 
 namespace fabricgate::suites {
@@ -15,6 +17,12 @@ struct PairView {
   double rate_bytes_per_s = 0;  ///< of the slower end, 0 for the overlay
 };
 
+/// What every round of the pair tier is told to measure (launch changes the times alone): what a whole sample holds.
+const fabric::RoundOrder& plan() {
+  static const fabric::RoundOrder order;
+  return order;
+}
+
 Result<PairView> read_view(const JudgeContext& context, const Record& record) {
   const auto no = [](const std::string& what) { return Error{ErrorKind::parse, what, 0}; };
   if (record.hosts.size() != 2 || record.hosts[0] == record.hosts[1]) return no("the record does not name two hosts");
@@ -23,7 +31,11 @@ Result<PairView> read_view(const JudgeContext& context, const Record& record) {
   if (!sample) return sample.error();
   if (sample->a != record.hosts[0] || sample->b != record.hosts[1] || sample->rail != record.rail)
     return no("sample is about another pair or rail than the record");
-  if (sample->engine.empty()) return no("sample does not say what measured it");
+  if (sample->engine.find(record.rail.empty() ? "tcp" : "ucx") != 0) return no("measured by '" + sample->engine + "', which is not an engine of this check");
+  if (record.attempt == 0 && sample->mode != fabric::PairMode::together)
+    return no("a planned measurement in a mode of repetitions");
+  if (!within(sample->concurrent_pairs, 1, static_cast<double>(context.inventory.nodes.size()))) return no("the number of pairs in the round cannot be");
+  if (sample->error.empty() && !sample->error_host.empty()) return no("a host is named for an error that is none");
   PairView view{context, record, std::move(*sample), 0};
   for (const std::string& host : record.hosts) {
     const Node* node = context.node(host);
@@ -37,6 +49,8 @@ Result<PairView> read_view(const JudgeContext& context, const Record& record) {
   return view;
 }
 
+bool is_tcp(const fabric::PairSample& sample) { return sample.engine.find("tcp") != std::string::npos; }
+
 /// The pair, or one direction of it seen from its sender.
 Subject subject_of(const PairView& v, int direction = -1) {
   Subject subject;
@@ -47,24 +61,25 @@ Subject subject_of(const PairView& v, int direction = -1) {
   return subject;
 }
 
-/// Empty, or why the sweep is no evidence.
-std::string sweep_problem(const fabric::DirectionSample& direction, double window_s) {
-  if (direction.sweep.empty()) return "no message size was measured";
-  std::uint64_t bytes = 0;
+/// Empty, or why a sweep of `sizes` is no evidence.
+std::string sweep_problem(const fabric::DirectionSample& direction, const std::vector<std::uint64_t>& sizes, double window_s) {
+  const auto planned = [](const fabric::SizePoint& point, std::uint64_t bytes) { return point.bytes == bytes; };
+  if (!std::equal(direction.sweep.begin(), direction.sweep.end(), sizes.begin(), sizes.end(), planned))
+    return fmt::format("measured with other message sizes than the planned {}", fmt::join(sizes, ", "));
   for (const fabric::SizePoint& point : direction.sweep) {
-    if (point.bytes <= bytes || point.bytes > std::uint64_t{1} << 40) return "message sizes do not ascend";
-    bytes = point.bytes;
     if (!within(point.bytes_per_s, 1, 1e15)) return "a bandwidth is not a positive number";
     if (!within(point.elapsed_s, 1e-9, 1e6)) return "a measured time is not a positive number";
     if (point.messages == 0) return "a size was measured with no message";
     const double implied = static_cast<double>(point.messages) * static_cast<double>(point.bytes) / point.elapsed_s;
-    if (!within(implied / point.bytes_per_s, 0.5, 2)) return "bandwidth, messages and time contradict each other";
+    if (!within(implied / point.bytes_per_s, 0.99, 1.01)) return "bandwidth, messages and time contradict each other";
   }
   if (direction.sweep.back().elapsed_s < window_s)
     return "largest size measured for " + time_text(direction.sweep.back().elapsed_s) + ", at least " + time_text(window_s) + " are needed";
-  if (!within(direction.longest_gap_s, 0, 1e6)) return "the longest gap is not a time";
+  if (!within(direction.longest_gap_s, 0, 2 * plan().stall_s)) return "the longest gap is not a time, or would have ended the transfer";
   if (direction.retransmitted > direction.segments) return "more segments were sent again than sent";
-  if (direction.payload_checked == 0) return "no payload was checked";
+  if (direction.payload_checked < sizes.size()) return "no payload was checked of some size";
+  if (direction.payload_errors > direction.payload_checked) return "more payload was wrong than checked";
+  if (!direction.first_wrong.empty() && direction.payload_errors == 0) return "a wrong message is named and none counted";
   return "";
 }
 
@@ -83,12 +98,13 @@ std::string judge_direction(const PairView& v, int index, std::vector<Finding>& 
     return "";
   }
   const Limit* window = v.context.limits.find("pair.window");
-  const std::string problem = sweep_problem(direction, *window->low);
+  const std::string problem = sweep_problem(direction, plan().sizes, *window->low);
   if (!problem.empty()) return subject_of(v, index).host + " sending: " + problem;
   if (direction.payload_errors > 0)
     findings.push_back(make_finding("bench.data_wrong", subject_of(v, index), "no wrong message",
                                     std::to_string(direction.payload_errors) + " of " + std::to_string(direction.payload_checked)));
   if (v.rate_bytes_per_s <= 0) return "";
+  if (direction.segments == 0 && is_tcp(v.sample)) return subject_of(v, index).host + " sending: TCP segments sent again were not counted";
   const Limit& again = *v.context.limits.find("pair.retransmit_share");
   if (fabric::retransmitted(direction, *again.high))
     findings.push_back(settled(
@@ -128,7 +144,7 @@ std::string judge_both(const PairView& v, std::vector<Finding>& findings) {
           make_finding("pair.transfer_failed", subject_of(v, i), "both directions at once end", both[i]->error));
       return "";
     }
-    const std::string problem = sweep_problem(*both[i], *v.context.limits.find("pair.window")->low);
+    const std::string problem = sweep_problem(*both[i], {fabric::both_bytes(plan())}, *v.context.limits.find("pair.window")->low);
     if (!problem.empty()) return "both directions at once, " + subject_of(v, i).host + " sending: " + problem;
     if (both[i]->payload_errors > 0)
       findings.push_back(
@@ -151,7 +167,11 @@ std::string judge_latency(const PairView& v, const std::string& metric, std::vec
   const Limit& limit = *v.context.limits.find(metric);
   const double p50 = v.sample.latency_p50_s, p99 = v.sample.latency_p99_s;
   if (v.sample.latency_iterations == 0) return "latency was not measured";
-  if (!within(p50, 0, 1e4) || !within(p99, 0, 1e4) || p99 < p50) return "latencies are not ordered positive numbers";
+  if (!within(p50, 0, plan().stall_s) || !within(p99, 0, plan().stall_s) || p99 < p50)
+    return "latencies are not ordered positive numbers below the time after which a path counts as dead";
+  const Limit& tail = *v.context.limits.find("pair.latency_tail");
+  if (p99 > *tail.high)
+    findings.push_back(held_against(make_finding("pair.latency_high", subject_of(v), "99 of 100 messages within " + time_text(*tail.high), time_text(p99)), "pair.latency_tail", tail));
   if (p50 < *limit.low)
     findings.push_back(
         held_against(impossible(subject_of(v), "at least " + time_text(*limit.low), time_text(p50)), metric, limit));
@@ -168,6 +188,7 @@ std::string first_missing_limit(const JudgeContext& context, const std::string& 
     return limit != nullptr && limit->low;
   };
   if (!has_low("pair.window")) return "pair.window";
+  if (context.limits.find("pair.latency_tail") == nullptr || !context.limits.find("pair.latency_tail")->high) return "pair.latency_tail";
   if (!has_low(latency.c_str()) || (rail && !context.limits.find(latency)->high)) return latency;
   if (rail && (!has_low("pair.bandwidth_share") || !context.limits.find("pair.bandwidth_share")->high)) return "pair.bandwidth_share";
   if (rail && !has_low("pair.both_share")) return "pair.both_share";
@@ -180,8 +201,7 @@ std::string first_missing_limit(const JudgeContext& context, const std::string& 
 Judgement judge_path(const JudgeContext& context, const Record& record, bool rail) {
   const auto view = read_view(context, record);
   if (!view) return unusable(record, view.error().what);
-  const bool tcp = view->sample.engine.find("tcp") != std::string::npos;
-  const std::string latency = !rail ? "pair.overlay_latency" : tcp ? "pair.latency_tcp" : "pair.latency";
+  const std::string latency = !rail ? "pair.overlay_latency" : is_tcp(view->sample) ? "pair.latency_tcp" : "pair.latency";
   const std::string missing = first_missing_limit(context, latency, rail);
   if (!missing.empty()) return limit_missing(record, missing);
   std::vector<Finding> findings;

@@ -76,6 +76,45 @@ std::string judge_loss(const fabric::ReachAnswer& answer, const fabric::LossLimi
   return answer.from + " " + answer.from_rail + " to " + answer.to + ": " + loss.text;
 }
 
+/// Six octets, or the twenty of IP over InfiniBand.
+bool is_mac(const std::string& text) {
+  return (text.size() == 17 || text.size() == 59) && text.find_first_not_of("0123456789abcdef:") == std::string::npos;
+}
+
+/// Every rail of the one node asks for every rail of the other, both ways: crossed cables show in no other answer.
+class Questions {
+ public:
+  Questions(const Node& a, const Node& b) : a_(a), b_(b), open_(2 * a.spec->rails.size() * b.spec->rails.size(), true) {}
+
+  /// False: nobody is asked this.
+  bool close(const fabric::ReachAnswer& answer) {
+    const bool forward = answer.from == a_.name;
+    const int at_a = place(a_, forward ? answer.from_rail : answer.to_rail), at_b = place(b_, forward ? answer.to_rail : answer.from_rail);
+    if (at_a < 0 || at_b < 0) return false;
+    open_[2 * (static_cast<std::size_t>(at_a) * b_.spec->rails.size() + static_cast<std::size_t>(at_b)) + (forward ? 0 : 1)] = false;
+    return true;
+  }
+
+  /// Empty, or a question that nobody has asked.
+  std::string left() const {
+    const auto found = static_cast<std::size_t>(std::find(open_.begin(), open_.end(), true) - open_.begin());
+    if (found == open_.size()) return "";
+    const std::string &at_a = a_.spec->rails[found / 2 / b_.spec->rails.size()].name, &at_b = b_.spec->rails[found / 2 % b_.spec->rails.size()].name;
+    return found % 2 == 0 ? a_.name + " did not ask on " + at_a + " for " + at_b + " of " + b_.name
+                          : b_.name + " did not ask on " + at_b + " for " + at_a + " of " + a_.name;
+  }
+
+ private:
+  static int place(const Node& node, const std::string& rail) {
+    const auto& rails = node.spec->rails;
+    const auto found = std::find_if(rails.begin(), rails.end(), [&](const Rail& each) { return each.name == rail; });
+    return found == rails.end() ? -1 : static_cast<int>(found - rails.begin());
+  }
+
+  const Node &a_, &b_;
+  std::vector<bool> open_;
+};
+
 }  // namespace
 
 std::optional<fabric::LossLimits> loss_limits(const Limits& limits) {
@@ -93,28 +132,28 @@ Judgement judge_pair_reach(const JudgeContext& context, const Record& record) {
   const auto limits = loss_limits(context.limits);
   if (!limits) return limit_missing(record, context.limits.find("pair.frame_loss") ? "pair.frame_train" : "pair.frame_loss");
   const std::vector<std::string> counted = fabric::countable_rails(*sample);
-  std::set<std::pair<std::string, std::string>> open;  // (asker, rail) still without an answer
   const Node* a = context.node(sample->a);
   const Node* b = context.node(sample->b);
-  if (a == nullptr || b == nullptr || !a->spec) return unusable(record, "a host is not in the inventory");
-  for (const Rail& rail : a->spec->rails) {
-    if (declared_rail(b, rail.name) == nullptr) continue;
-    open.insert({a->name, rail.name});
-    open.insert({b->name, rail.name});
-  }
+  if (a == nullptr || b == nullptr || !a->spec || !b->spec) return unusable(record, "a host is not in the inventory");
+  Questions questions(*a, *b);
+  std::string unasked;  // between different rails
   std::vector<Finding> findings;
   for (const fabric::ReachAnswer& answer : sample->answers) {
     if ((answer.from != a->name || answer.to != b->name) && (answer.from != b->name || answer.to != a->name))
       return unusable(record, "an answer is about another pair");
+    if (!questions.close(answer)) return unusable(record, answer.from + " asked on a rail that is not declared");
+    if (!std::all_of(answer.macs.begin(), answer.macs.end(), is_mac)) return unusable(record, answer.from + " " + answer.from_rail + ": an answer without a MAC");
+    if (answer.from_rail != answer.to_rail && !answer.error.empty()) unasked = answer.from + " " + answer.from_rail + ": " + answer.error;
+    if (answer.full_mtu && (answer.macs.empty() || !answer.mtu_error.empty())) return unusable(record, answer.from + " " + answer.from_rail + ": a frame of the declared MTU did and did not arrive");
     if (answer.from_rail != answer.to_rail) continue;
     if (!judge_answer(answer, findings)) return unusable(record, answer.from + " " + answer.from_rail + ": " + answer.error);
-    open.erase({answer.from, answer.from_rail});
     if (std::find(counted.begin(), counted.end(), answer.from_rail) == counted.end()) continue;
     if (const std::string reason = judge_loss(answer, *limits, findings); !reason.empty()) return unusable(record, reason);
     if (!findings.empty() && findings.back().cause == "pair.packet_loss")
       findings.back().limit = limit_text("pair.frame_loss", *context.limits.find("pair.frame_loss"));
   }
-  if (!open.empty()) return unusable(record, open.begin()->first + " did not ask on " + open.begin()->second);
+  if (const std::string left = questions.left(); !left.empty()) return unusable(record, left);
+  if (opens_gate(worst(findings)) && !unasked.empty()) return unusable(record, unasked);
   return decide(std::move(findings));
 }
 

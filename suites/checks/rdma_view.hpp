@@ -30,6 +30,9 @@ std::string rdma_unreadable(const RdmaState& state);
 /// Device, link layer and port state; the first that is wrong explains the rest, and is the only one added. False: one was.
 bool judge_rdma_port(const RdmaView& view, const RdmaState& state, std::vector<Finding>& findings);
 
+/// Everything that link.rdma demands of the device as it is now.
+Judgement judge_rdma_now(const JudgeContext& context, const Record& record, const RdmaView& view);
+
 /// Number and condition of the declared virtual functions; their condition only where the host owns them: those of an
 /// operator may be in pods.
 void judge_virtual_functions(const RdmaView& view, const RdmaState& state, std::vector<Finding>& findings);

@@ -10,6 +10,8 @@
 namespace fabricgate::suites {
 namespace {
 
+constexpr std::size_t longest_line = 64 << 20;  // host.fleet of 10,000 nodes has 20 MB
+
 struct Line {
   std::string_view text;
   const std::string* file;
@@ -72,6 +74,7 @@ std::string shape_problem(const Inventory& inventory, const Check* check, const 
   if (one && record.hosts.size() != 1) return record.check + " of " + std::to_string(record.hosts.size()) + " hosts";
   if (two && record.hosts.size() != 2) return record.check + " of " + std::to_string(record.hosts.size()) + " hosts";
   if (two && exhibit.nodes[0] >= exhibit.nodes[1]) return "a pair out of inventory order";
+  if (one && record.attempt != 0) return record.check + " with attempt " + std::to_string(record.attempt) + ", which is measured once";
   const bool railed = check->scope == Scope::rail || check->scope == Scope::pair_rail;
   if (!railed) return "";
   for (const int node : exhibit.nodes) {
@@ -117,11 +120,12 @@ void judge_again(const GateInput& input, const NodeIndex& index, const Check& ch
   if (record.verdict == Verdict::skip) return set_skip(input, again, record);
   const Verdict stored = worse(record.verdict, worst(record.findings));
   const bool sampled = !record.sample.is_null();
-  const bool edited = record.verdict != stored || worse(stored, again.verdict) != stored;
+  const bool edited = record.verdict != stored || worse(stored, again.verdict) != stored || again.verdict == Verdict::skip;
   if (sampled && input.new_limits) {
     record.verdict = again.verdict;
     record.reason = std::move(again.reason);
     record.findings = std::move(again.findings);
+    if (record.verdict == Verdict::skip) set_skip(input, again, record);
     return;
   }
   if (edited) {
@@ -148,6 +152,8 @@ struct LineResult {
 };
 
 LineResult read_line(const GateInput& input, const NodeIndex& index, const Line& line) {
+  if (line.text.size() > longest_line)
+    return {{}, line_problem("gate.record_unreadable", line, "a line of at most " + std::to_string(longest_line) + " bytes", std::to_string(line.text.size()) + " bytes")};
   auto record = record_from_line(line.text);
   if (!record) return {{}, line_problem("gate.record_unreadable", line, "a record", record.error().what)};
   const std::string other = foreign(record->identity, input.identity);

@@ -58,8 +58,9 @@ struct Exhibit {
   std::vector<fabric::ReachFact> reach;   ///< pair.reach
   std::vector<fabric::LossPath> losses;   ///< pair.reach, rails whose frames were counted
   std::optional<fabric::RailFact> rail;   ///< link.rail
+  std::size_t start = 0;                  ///< link checks: hash of the reading at the start of the run
+  nlohmann::json digest;                  ///< host.facts, host.fleet: see fleet.hpp; stage.node: checksums of the programs
   std::optional<Staged> staged;           ///< stage.node
-  nlohmann::json digest;                  ///< host.facts, host.fleet: see fleet.hpp
 };
 
 struct Exhibits {

@@ -150,6 +150,12 @@ fabric::Observation frame_of(const Inventory& inventory, const std::vector<Exhib
 
 void extract(const GateInput& input, Exhibit& exhibit) {
   const Record& record = exhibit.record;
+  const Check* check = find_check(record.check);
+  if (check != nullptr && check->scope == Scope::rail && record.sample.is_object())
+    if (const auto start = record.sample.find(check->at_end ? "before" : "now"); start != record.sample.end())
+      exhibit.start = std::hash<nlohmann::json>{}(*start);
+  if (record.check == "stage.node" && record.sample.is_object())
+    exhibit.digest = {record.sample.value("agent_sha256", nlohmann::json()), record.sample.value("rank_sha256", nlohmann::json())};
   if (record.sample.is_object() && !input.inventory.nodes.empty()) {
     if ((record.check == "pair.rail" || record.check == "pair.overlay") && exhibit.nodes.size() == 2) extract_pair(input, exhibit);
     if (record.check == "pair.reach" && exhibit.nodes.size() == 2) extract_reach(input, exhibit);

@@ -123,6 +123,10 @@ void fold_collective(Fold& fold) {
   for (int node = 0; node < static_cast<int>(fold.nodes()); ++node)
     if (!fold.shut(node)) healthy.insert(node);
   if (healthy.size() < 2 && fold.required_shut()) return;  // nothing left to run it on
+  const auto measured = [](const Exhibit* exhibit) { return exhibit->nodes.size() > 1; };
+  const auto planned = [&](const Exhibit* exhibit) { return measured(exhibit) && exhibit->record.attempt == 0; };
+  if (std::any_of(all.begin(), all.end(), measured) && std::none_of(all.begin(), all.end(), planned))
+    fold.miss({"collective.allreduce", {}, "", "repetitions alone: no record of the first measurement"}, Tier::collective, -1);
   std::set<int> covered;
   for (const Exhibit* exhibit : all) {
     const std::set<int> nodes(exhibit->nodes.begin(), exhibit->nodes.end());

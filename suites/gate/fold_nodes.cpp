@@ -128,6 +128,35 @@ void demote_identity(Fold& fold) {
   }
 }
 
+/// A stage puts the same programs on every node: what measured on the few that have others is not what measured on the rest.
+void fold_programs(Fold& fold) {
+  std::map<nlohmann::json, int> counts;
+  const auto tells = [](const Exhibit& exhibit) { return exhibit.record.check == "stage.node" && opens_gate(exhibit.record.verdict); };
+  for (const Exhibit& exhibit : fold.exhibits.records)
+    if (tells(exhibit)) ++counts[exhibit.digest];
+  if (counts.size() < 2) return;
+  const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const nlohmann::json most = std::max_element(counts.begin(), counts.end(), fewer)->first;
+  for (const Exhibit& exhibit : fold.exhibits.records)
+    if (tells(exhibit) && exhibit.digest != most)
+      fold.add(exhibit.nodes[0], Tier::stage, make_finding("launch.program_differs", {.host = exhibit.record.hosts[0]}, "agent and rank " + most.dump(), exhibit.digest.dump()));
+}
+
+/// A reading at the end holds the one from the start, which must be what the check of the start has found.
+void bind_starts(Fold& fold) {
+  std::map<std::tuple<std::string, int, std::string>, std::size_t> starts;
+  for (const Exhibit& exhibit : fold.exhibits.records)
+    if (exhibit.start != 0) starts.emplace(std::tuple(exhibit.record.check, exhibit.nodes[0], exhibit.record.rail), exhibit.start);
+  for (const auto& [end, begin] : {std::pair("link.counters", "link.rail"), std::pair("link.rdma_counters", "link.rdma")})
+    for (const Exhibit& exhibit : fold.exhibits.records) {
+      if (exhibit.record.check != end || exhibit.start == 0 || !opens_gate(exhibit.record.verdict) || !fold.demanded(end)) continue;
+      const auto start = starts.find({begin, exhibit.nodes[0], exhibit.record.rail});
+      if (start == starts.end() || start->second == exhibit.start) continue;
+      fold.add(exhibit.nodes[0], Tier::link, make_finding("gate.verdict_edited", {.host = exhibit.record.hosts[0], .rail = exhibit.record.rail},
+                                                          std::string(end) + " begins with what " + begin + " found", "another reading"));
+    }
+}
+
 }  // namespace
 
 void fold_nodes(Fold& fold) {
@@ -136,6 +165,7 @@ void fold_nodes(Fold& fold) {
     if (about_one_node(check)) fold_check(fold, check);
     if (std::string_view(check.id) == "host.fleet") fold_fleet(fold);
   }
+  if (fold.demanded("stage.node")) fold_programs(fold);
   demote_identity(fold);
   demote_rail_echoes(fold);
 }
@@ -143,6 +173,7 @@ void fold_nodes(Fold& fold) {
 void fold_end(Fold& fold) {
   for (const Check& check : catalogue())
     if (check.at_end && fold.demanded(check.id)) fold_check(fold, check);
+  bind_starts(fold);
 }
 
 }  // namespace fabricgate::suites

@@ -75,6 +75,14 @@ TEST(GateAbsence, ATornLineBesideACompleteRunShutsTheGate) {
   EXPECT_THAT(said(result), HasSubstr("gate.record_unreadable"));
 }
 
+TEST(GateAbsence, ALineBeyondAnyLengthOfARecordIsNamed) {
+  const std::string start = "{\"schema\":1,\"reason\":\"", end = "\"}\n";
+  const GateResult result = judge(good(), good().text() + start + std::string(std::size_t{65} << 20, 'x') + end);
+  expect_shut(result, "a line of 65 MiB");
+  EXPECT_THAT(said(result), HasSubstr("records.jsonl:" + std::to_string(good().records.size() + 1)));
+  EXPECT_THAT(said(result), HasSubstr("a line of at most"));
+}
+
 TEST(GateAbsence, ASecondRecordThatDisagreesShutsTheGateForEveryLine) {
   for (const Record& record : good().records) {
     Record other = record;

@@ -37,10 +37,19 @@ inline void drop(GoodRun& run, const std::function<bool(const Record&)>& which) 
   run.records.erase(std::remove_if(run.records.begin(), run.records.end(), which), run.records.end());
 }
 
-/// Changes samples and judges them anew, as a live run would have.
+/// Changes samples and judges them anew, as a live run would have: what a link check finds at the start, the one at the end
+/// begins with.
 inline void change(GoodRun& run, const std::string& check, const std::function<bool(Record&)>& edit) {
-  for (Record& record : run.records)
-    if (record.check == check && edit(record)) record = judged({run.inventory, run.limits}, record);
+  const std::string end = check == "link.rail" ? "link.counters" : check == "link.rdma" ? "link.rdma_counters" : "";
+  for (Record& record : run.records) {
+    if (record.check != check || !edit(record)) continue;
+    record = judged({run.inventory, run.limits}, record);
+    for (Record& last : run.records) {
+      if (last.check != end || last.hosts != record.hosts || last.rail != record.rail) continue;
+      last.sample["before"] = record.sample["now"];
+      last = judged({run.inventory, run.limits}, last);
+    }
+  }
 }
 
 /// One direction of a pair.rail sample.

@@ -12,6 +12,7 @@
 #include "fabric/pairs/schedule.hpp"
 #include "inventory/desired/desired.hpp"
 #include "inventory/observe/facts.hpp"
+#include "results/file.hpp"
 #include "suites/check.hpp"
 #include "suites/fleet.hpp"
 
@@ -47,9 +48,9 @@ std::string mapped_gid(std::uint32_t address) {
   return fmt::format("0000:0000:0000:0000:0000:ffff:{:04x}:{:04x}", address >> 16, address & 0xffff);
 }
 
-fabric::DirectionSample direction(double rate) {
+fabric::DirectionSample direction(double rate, const std::vector<std::uint64_t>& sizes) {
   fabric::DirectionSample out;
-  for (const std::uint64_t bytes : {std::uint64_t{65536}, std::uint64_t{1048576}, std::uint64_t{8388608}}) {
+  for (const std::uint64_t bytes : sizes) {
     const auto messages = static_cast<std::uint64_t>(rate * 0.93 * 0.5 / static_cast<double>(bytes)) + 1;
     const double elapsed = static_cast<double>(messages * bytes) / (rate * 0.93);
     out.sweep.push_back({.bytes = bytes, .bytes_per_s = rate * 0.93, .messages = messages, .elapsed_s = elapsed});
@@ -79,7 +80,7 @@ void add_nodes(Maker& make, std::vector<std::string>& names) {
   const Inventory& inventory = make.run.inventory;
   for (std::size_t i = 0; i < inventory.nodes.size(); ++i) {
     names.push_back(inventory.nodes[i].name);
-    make.add("stage.node", {names[i]}, "", {{"state", "ready"}, {"changed", false}, {"steps", {{{"id", "sysctl"}, {"state", "unchanged"}}}}});
+    make.add("stage.node", {names[i]}, "", good_stage());
     make.add("host.facts", {names[i]}, "", good_facts(inventory, i));
     for (const Rail& rail : inventory.nodes[i].spec->rails) {
       make.add("link.rail", {names[i]}, rail.name, good_link(inventory, i, rail, false));
@@ -110,14 +111,26 @@ void add_pairs(Maker& make, const std::vector<std::string>& names, int rounds) {
 
 }  // namespace
 
+nlohmann::json good_stage() {
+  nlohmann::json steps = nlohmann::json::array();
+  for (const char* id : {"packages", "modules", "sysctl", "memlock", "network", "deploy"}) steps.push_back({{"id", id}, {"state", "unchanged"}});
+  return {{"state", "ready"}, {"changed", false}, {"lost_at_reboot", false}, {"steps", steps}, {"clock_offset_s", 0.002}, {"clock_error_s", 0.01},
+          {"agent_sha256", sha256_hex("agent")}, {"rank_sha256", sha256_hex("rank")}};
+}
+
 nlohmann::json good_facts(const Inventory& inventory, std::size_t node) {
   const Desired want = desired(inventory, node);
   Facts facts;
   facts.hostname = want.node;
-  facts.machine_id = fmt::format("{:032x}", node);
+  facts.machine_id = fmt::format("{:032x}", node + 1);
+  facts.boot_id = fmt::format("00000000-0000-4000-8000-{:012x}", node + 1);
   facts.os_id = "debian";
+  facts.os_version = "12";
   facts.kernel = "6.1.0";
+  facts.architecture = "x86_64";
+  facts.cpu_model = "a processor";
   facts.cpus = 64;
+  facts.numa_nodes = 2;
   facts.memory_bytes = std::int64_t{1} << 40;
   facts.memlock_soft_bytes = facts.memlock_hard_bytes = UINT64_MAX;
   facts.netdevs.push_back({.name = "mgmt0", .driver = "veth", .addresses = {want.management_address + "/16"}});
@@ -132,7 +145,10 @@ nlohmann::json good_facts(const Inventory& inventory, std::size_t node) {
   facts.sysctl = want.sysctl;
   facts.versions = {{"openmpi", "4.1.4"}, {"ucx", "1.13.1"}, {"fabricgate", "0.1.0"}, {"libc", "2.36"}};
   facts.clock_unix_s = start_unix_s;
-  return to_json_value(facts);
+  facts.free_bytes = {{want.spool_dir, std::int64_t{1} << 38}, {want.install_dir, std::int64_t{1} << 38}};
+  nlohmann::json sample = to_json_value(facts);
+  sample["clock_offset_s"] = 0.002;
+  return sample;
 }
 
 nlohmann::json good_link(const Inventory& inventory, std::size_t node, const Rail& rail, bool end) {
@@ -185,10 +201,10 @@ nlohmann::json good_cabling(const Inventory& inventory, std::size_t node, const 
 nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail* rail) {
   const double rate = rail != nullptr ? rail->rate_bits_per_s / 8 : 3e8;
   fabric::PairSample sample{.a = a, .b = b, .rail = rail != nullptr ? rail->name : "", .engine = rail != nullptr ? "ucx-tcp" : "tcp"};
-  sample.a_to_b = sample.b_to_a = direction(rate);
+  sample.a_to_b = sample.b_to_a = direction(rate, {4096, 65536, 1 << 20});
   if (rail != nullptr) {
-    sample.a_to_b_both = direction(rate);
-    sample.a_to_b_both.sweep.erase(sample.a_to_b_both.sweep.begin(), sample.a_to_b_both.sweep.end() - 1);
+    sample.a_to_b_both = direction(rate, {65536});
+    sample.a_to_b_both.segments = sample.a_to_b_both.retransmitted = 0;  // counted one way at a time
     sample.b_to_a_both = sample.a_to_b_both;
   }
   sample.latency_iterations = 1000;
@@ -216,12 +232,13 @@ nlohmann::json good_reach(const Inventory& inventory, std::size_t a, std::size_t
 nlohmann::json good_collective(const std::vector<std::string>& hosts, double node_rate) {
   fabric::CollectiveSample sample{.hosts = hosts, .ranks = static_cast<int>(hosts.size()), .engine = "ucx-tcp"};
   const double factor = 2.0 * (sample.ranks - 1) / sample.ranks;
-  for (const std::uint64_t bytes : {std::uint64_t{1048576}, std::uint64_t{16777216}}) {
+  for (const std::uint64_t bytes : {std::uint64_t{64 << 10}, std::uint64_t{16 << 20}}) {
     const double busbw = node_rate * 0.9;
     const double elapsed = static_cast<double>(bytes) / busbw * factor;
-    sample.points.push_back({.bytes = bytes, .algorithm = "ring", .iterations = 5, .elapsed_s = elapsed, .busbw_bytes_per_s = busbw});
+    const char* algorithm = sample.points.empty() ? "recursive_doubling" : "ring";
+    sample.points.push_back({.bytes = bytes, .algorithm = algorithm, .iterations = 5, .elapsed_s = elapsed, .busbw_bytes_per_s = busbw});
+    sample.elements_checked += hosts.size() * bytes / sizeof(float) * 7;  // 5 and 2 to warm up
   }
-  sample.elements_checked = 4194304;
   sample.rank_elapsed_s.assign(hosts.size(), sample.points.back().elapsed_s);
   return to_json_value(sample);
 }

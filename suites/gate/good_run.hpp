@@ -35,6 +35,7 @@ struct GoodRunShape {
 GoodRun good_run(const GoodRunShape& shape = {});
 
 /// Samples a record of the run could have; `rail_rate` in bytes/s.
+nlohmann::json good_stage();
 nlohmann::json good_facts(const Inventory& inventory, std::size_t node);
 nlohmann::json good_link(const Inventory& inventory, std::size_t node, const Rail& rail, bool end);
 nlohmann::json good_rdma(const Inventory& inventory, std::size_t node, const Rail& rail, bool end);
