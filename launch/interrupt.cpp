@@ -28,6 +28,10 @@ void catch_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+void end_at_interrupts() {
+  for (const int number : {SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
+}
+
 bool interrupted() { return first_signal.load() != 0; }
 int interrupt_signal() { return first_signal.load(); }
 

@@ -4,6 +4,8 @@ namespace fabricgate::launch {
 
 /// Installs the handlers; SIGPIPE is ignored.
 void catch_interrupts();
+/// Back to the signals' own effect, for a command that only reads: the first one ends it, wherever it is.
+void end_at_interrupts();
 bool interrupted();
 /// The signal that came first, 0 when none did.
 int interrupt_signal();

@@ -31,6 +31,21 @@ TEST(Interrupt, TheFirstSignalIsAFlagAndTheSecondEndsTheProgram) {
   EXPECT_EQ(end_after(SIGTERM, SIGINT), -SIGINT);
 }
 
+TEST(Interrupt, ACommandThatOnlyReadsIsEndedByTheFirst) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      catch_interrupts();
+      end_at_interrupts();
+      ::raise(number);
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number) << number;
+  }
+}
+
 TEST(Interrupt, AReaderThatWentAwayEndsNothing) {
   EXPECT_EQ(end_after(SIGTERM, SIGPIPE), 0);
 }

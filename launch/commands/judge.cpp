@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -7,8 +8,10 @@
 #include "launch/commands/command.hpp"
 #include "launch/commands/options.hpp"
 #include "launch/gate/report.hpp"
+#include "launch/interrupt.hpp"
 #include "results/file.hpp"
 #include "results/gate_result.hpp"
+#include "results/log.hpp"
 
 namespace fabricgate::launch {
 namespace {
@@ -42,6 +45,18 @@ Result<suites::Suite> suite_of(const Setup& setup, const std::vector<std::string
   return suite_of_tiers(setup.suite, tiers);
 }
 
+/// Everything that `accept` demands. Less is a part of the demand, which all the same can be looked at, but is never ready.
+bool is_part(const std::vector<Tier>& only) {
+  const auto lacks = [&](Tier tier) { return std::find(only.begin(), only.end(), tier) == only.end(); };
+  return !only.empty() && (lacks(Tier::host) || lacks(Tier::link) || lacks(Tier::pair) || lacks(Tier::collective));
+}
+
+ExitCode exit_code_of(const GateResult& result) {
+  if (result.exit_code != ExitCode::ready || !is_part(result.only)) return result.exit_code;
+  log::warn("what was asked for passes; it is a part of the demands, so the exit code is 2 and not 0");
+  return ExitCode::inconclusive;
+}
+
 /// The run keeps its own verdict: one under other limits or another suite goes, with these, into a folder of its own.
 Status write_again(const RunFolder& run, const Setup& setup, const GateResult& result) {
   const std::string& limits = setup.job.limits_text.empty() ? suites::default_limits_text() : setup.job.limits_text;
@@ -65,7 +80,7 @@ int run_judge(const std::vector<std::string>& arguments) {
   app.add_option("--limits", options.limits, "limits file instead of the run's");
   app.add_option("--suite", options.suite, "suite file instead of the run's");
   app.add_option("--tiers", options.tiers,
-                 "demand only these tiers, e.g. host,link,pair,collective of a run of `accept`")
+                 "demand only these tiers, e.g. host,link,pair,collective of a run of `accept`; with fewer than these the exit code is never 0")
       ->delimiter(',');
   app.add_flag("--write", options.write,
                "write table, summary and JUnit: of the run anew, with other limits or suite into RUN/judged-…");
@@ -79,7 +94,9 @@ int run_judge(const std::vector<std::string>& arguments) {
   const RunFolder folder(options.folder);
   suites::GateInput input = gate_input(folder, *setup, *suite);
   input.new_limits = !options.limits.empty();
+  end_at_interrupts();  // records may be many, and until here nothing is to be kept
   const GateResult result = suites::gate(input, folder.record_files());
+  catch_interrupts();
   fmt::print("{}", to_table(result));
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     (void)fail({ErrorKind::io, "the verdict could not be written to standard output", 0});
@@ -88,7 +105,7 @@ int run_judge(const std::vector<std::string>& arguments) {
   if (options.write)
     if (auto written = options.limits.empty() && options.suite.empty() ? write_result(folder, *setup, result) : write_again(folder, *setup, result); !written)
       return fail(written.error());
-  return static_cast<int>(result.exit_code);
+  return static_cast<int>(exit_code_of(result));
 }
 
 }  // namespace fabricgate::launch

@@ -34,6 +34,16 @@ Status write_copies(const RunFolder& folder, const Setup& setup) {
   return {};
 }
 
+/// Empty where there is none.
+std::string text_under(const json& object, const char* key) {
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return object.is_object() && found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+Error identity_problem(const RunFolder& folder, const std::string& what) {
+  return {ErrorKind::parse, folder.file("identity.json") + ": " + what + "; the run wrote one, so the file was changed or cut: take it from a copy of the run folder", 0};
+}
+
 bool is_record_file(const std::string& name) {
   return name.ends_with(".jsonl") && (name.starts_with("rank-") || name.starts_with("records-"));
 }
@@ -74,16 +84,18 @@ Result<Setup> RunFolder::load(const std::string& path) {
   auto identity = read_file(folder.file("identity.json"));
   if (!identity) return identity.error().with("run folder");
   std::string suite_sum, limits_sum;
-  try {
-    const json in = json::parse(*identity);
-    suite_sum = in.at("suite_sha256").get<std::string>();
-    limits_sum = in.at("limits_sha256").get<std::string>();
-    job.identity = {in.at("run").get<std::string>(), in.at("inventory").get<std::string>(), in.at("build").get<std::string>(),
-                    in.at("suite").get<std::string>()};
-    job.options.budget_s = in.value("budget_s", 0.0);  // absent in folders of older builds
-  } catch (const json::exception& e) {
-    return Error{ErrorKind::parse, folder.file("identity.json") + ": " + e.what(), e.id};
+  RunIdentity& own = job.identity;
+  const json in = json::parse(*identity, nullptr, false);
+  if (in.is_discarded()) return identity_problem(folder, "no JSON");
+  for (const auto& [key, text] : {std::pair<const char*, std::string*>{"run", &own.run}, {"inventory", &own.inventory}, {"build", &own.build},
+                                  {"suite", &own.suite}, {"suite_sha256", &suite_sum}, {"limits_sha256", &limits_sum}}) {
+    const std::string found = text_under(in, key);
+    if (found.empty()) return identity_problem(folder, std::string("no text under '") + key + "'");
+    *text = found;
   }
+  const auto budget = in.find("budget_s");  // absent in folders of older builds
+  if (budget != in.end() && !budget->is_number()) return identity_problem(folder, "no number under 'budget_s'");
+  if (budget != in.end()) job.options.budget_s = budget->get<double>();
   if (sha256_hex(job.inventory_text) != job.identity.inventory)
     return Error{ErrorKind::parse, folder.file("inventory.yaml") + " is not the inventory of this run (its checksum differs)", 0};
   if (sha256_hex(job.suite_text) != suite_sum)

@@ -103,6 +103,22 @@ TEST_F(RunFolderTest, AnIdentityThatIsBrokenOrACopyThatIsGoneNamesTheFile) {
   }
 }
 
+TEST_F(RunFolderTest, AnIdentityThatLacksAnythingNamesFileKeyAndWhatToDo) {
+  const RunFolder folder = create();
+  const auto whole = nlohmann::json::parse(*read_file(folder.file("identity.json")));
+  for (const char* key : {"run", "inventory", "build", "suite", "suite_sha256", "limits_sha256", "budget_s"})
+    for (const nlohmann::json& value : {nlohmann::json(nullptr), nlohmann::json(nlohmann::json::array()), nlohmann::json("")}) {
+      nlohmann::json changed = whole;
+      changed[key] = value;
+      write(folder.file("identity.json"), changed.dump());
+      const auto loaded = RunFolder::load(folder.path());
+      ASSERT_FALSE(loaded) << key << value;
+      for (const std::string& part : {folder.file("identity.json"), "'" + std::string(key) + "'", std::string("from a copy")})
+        EXPECT_THAT(loaded.error().what, HasSubstr(part));
+      EXPECT_THAT(loaded.error().what, testing::Not(HasSubstr("json.exception")));
+    }
+}
+
 TEST_F(RunFolderTest, RecordFilesAreThoseOfHeadAndNodesInAFixedOrder) {
   const RunFolder folder = create();
   for (const char* name :
