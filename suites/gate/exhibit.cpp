@@ -74,7 +74,7 @@ std::string shape_problem(const Inventory& inventory, const Check* check, const 
   if (one && record.hosts.size() != 1) return record.check + " of " + std::to_string(record.hosts.size()) + " hosts";
   if (two && record.hosts.size() != 2) return record.check + " of " + std::to_string(record.hosts.size()) + " hosts";
   if (two && exhibit.nodes[0] >= exhibit.nodes[1]) return "a pair out of inventory order";
-  if (one && record.attempt != 0) return record.check + " with attempt " + std::to_string(record.attempt) + ", which is measured once";
+  if (check->tier < Tier::pair && record.attempt != 0) return record.check + " with attempt " + std::to_string(record.attempt) + ", which is measured once";
   const bool railed = check->scope == Scope::rail || check->scope == Scope::pair_rail;
   if (!railed) return "";
   for (const int node : exhibit.nodes) {

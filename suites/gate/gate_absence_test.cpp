@@ -83,6 +83,27 @@ TEST(GateAbsence, ALineBeyondAnyLengthOfARecordIsNamed) {
   EXPECT_THAT(said(result), HasSubstr("a line of at most"));
 }
 
+TEST(GateAbsence, ANodeStagedWithOtherProgramsThanTheRestIsNamed) {
+  for (const char* program : {"agent_sha256", "rank_sha256"}) {
+    GoodRun run = good();
+    change(run, "stage.node", [&](Record& record) {
+      if (about(record, "n0003")) record.sample[program] = std::string(64, 'a');
+      return about(record, "n0003");
+    });
+    const GateResult result = judge(run, run.text());
+    EXPECT_EQ(result.exit_code, ExitCode::not_ready) << said(result);
+    EXPECT_THAT(result.reason, HasSubstr("launch.program_differs n0003"));
+  }
+}
+
+TEST(GateAbsence, RepetitionsWithoutThePlannedMeasurementAreNoEvidence) {
+  for (std::size_t i = 0; i < good().records.size(); ++i) {
+    GoodRun run = good();
+    run.records[i].attempt = 1;
+    expect_shut(judge(run, run.text()), subject_key(run.records[i]) + " with attempt 1 alone");
+  }
+}
+
 TEST(GateAbsence, ASecondRecordThatDisagreesShutsTheGateForEveryLine) {
   for (const Record& record : good().records) {
     Record other = record;
