@@ -11,9 +11,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <system_error>
+#include <thread>
 
 extern char** environ;
 
@@ -33,13 +36,26 @@ void notice_silence(int socket) {
 
 }  // namespace
 
-/// Request of getaddrinfo_a. A lookup that cannot be cancelled goes on after the Dial is gone, so it owns what it
-/// writes to; then the memory is given up rather than freed under it.
+/// A lookup cannot be cancelled: its thread may outlive the Dial, so both own it. A thread each, because those of
+/// getaddrinfo_a are few, so that names whose server is silent hold up others, and glibc starts them unseen by tsan.
 struct Dial::Lookup {
-  std::string name, service;
-  addrinfo hints{};
-  gaicb request{};
-  gaicb* list[1] = {&request};
+  const std::string name, service;
+  int code = 0;
+  addrinfo* found = nullptr;
+  std::atomic<bool> done = false;  // code and found are written before it
+
+  Lookup(const std::string& address, int port) : name(address), service(std::to_string(port)) {}
+  Lookup(const Lookup&) = delete;
+  Lookup& operator=(const Lookup&) = delete;
+  ~Lookup() {
+    if (found != nullptr) ::freeaddrinfo(found);
+  }
+  void run() {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    code = ::getaddrinfo(name.c_str(), service.c_str(), &hints, &found);
+    done.store(true, std::memory_order_release);
+  }
 };
 
 Result<JumpHost> parse_jump(const std::string& text) {
@@ -95,8 +111,6 @@ std::vector<std::string> jump_command(const Ssh& ssh, const JumpHost& jump, cons
 Dial::Dial(const Ssh& ssh, std::string address) : ssh_(ssh), address_(std::move(address)) {}
 
 Dial::~Dial() {
-  if (lookup_ && ::gai_error(&lookup_->request) == EAI_INPROGRESS && ::gai_cancel(&lookup_->request) != EAI_CANCELED)
-    new std::shared_ptr<Lookup>(lookup_);  // see Lookup
   if (socket_ >= 0) ::close(socket_);
   if (helper_stderr_ >= 0) ::close(helper_stderr_);
   if (helper_ > 0) {
@@ -132,29 +146,24 @@ bool Dial::take_numeric() {
 
 /// Starts the lookup, or takes its answer over into candidates_.
 std::optional<Error> Dial::look_up() {
-  int code = EAI_INPROGRESS;
   if (!lookup_) {
-    lookup_ = std::make_shared<Lookup>();
-    lookup_->name = address_;
-    lookup_->service = std::to_string(ssh_.port);
-    lookup_->hints.ai_socktype = SOCK_STREAM;
-    lookup_->request.ar_name = lookup_->name.c_str();
-    lookup_->request.ar_service = lookup_->service.c_str();
-    lookup_->request.ar_request = &lookup_->hints;
-    if (const int started = ::getaddrinfo_a(GAI_NOWAIT, lookup_->list, 1, nullptr); started != 0) code = started;
-  } else {
-    code = ::gai_error(&lookup_->request);
+    lookup_ = std::make_shared<Lookup>(address_, ssh_.port);
+    try {
+      std::thread([lookup = lookup_] { lookup->run(); }).detach();
+    } catch (const std::system_error& error) {
+      return Error{ErrorKind::unavailable, "name lookup of '" + address_ + "': thread: " + error.what(),
+                   error.code().value()};
+    }
   }
-  if (code == EAI_INPROGRESS) return std::nullopt;
-  if (code != 0)
+  if (!lookup_->done.load(std::memory_order_acquire)) return std::nullopt;
+  if (const int code = lookup_->code; code != 0)
     return Error{ErrorKind::unavailable, "name lookup of '" + address_ + "': " + ::gai_strerror(code), code};
-  for (const addrinfo* found = lookup_->request.ar_result; found != nullptr; found = found->ai_next) {
+  for (const addrinfo* found = lookup_->found; found != nullptr; found = found->ai_next) {
     Address a;
     a.length = found->ai_addrlen;
     std::memcpy(&a.storage, found->ai_addr, found->ai_addrlen);
     candidates_.push_back(a);
   }
-  ::freeaddrinfo(lookup_->request.ar_result);
   lookup_.reset();
   if (candidates_.empty()) return Error{ErrorKind::unavailable, "name lookup of '" + address_ + "': no address", 0};
   return std::nullopt;
