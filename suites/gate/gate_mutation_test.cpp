@@ -154,7 +154,8 @@ TEST_F(Mutation, NoLeafOfAnyRecordCanBeLostCutOrBentAndTheGateStaysOpen) {
     const json line = json::parse(lines_[i]);
     std::vector<json::json_pointer> places;
     list_places(line, json::json_pointer(), places);
-    for (const auto& place : places)
+    for (std::size_t at = 0; at < places.size(); at += TEST_STRIDE) {  // see gate_absence_test.cpp
+      const auto& place = places[at];
       for (const auto& [what, changed] : mutations(line, place)) {
         const std::string text = changed.dump();
         const bool stored = opens(text, i, false);
@@ -166,9 +167,11 @@ TEST_F(Mutation, NoLeafOfAnyRecordCanBeLostCutOrBentAndTheGateStaysOpen) {
         else
           used.insert(&*entry);
       }
+    }
   }
   EXPECT_EQ(checks.size(), run_.suite.checks.size()) << "a check without a record in good_run";
   EXPECT_TRUE(open.empty()) << joined({open.begin(), open.end()});
+  if (TEST_STRIDE > 1) return;  // not every entry was met
   for (const Informative& entry : informative)
     EXPECT_TRUE(used.count(&entry)) << entry.check << " " << entry.above << ": need not be listed";
 }
