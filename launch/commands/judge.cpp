@@ -16,8 +16,6 @@
 namespace fabricgate::launch {
 namespace {
 
-constexpr int usage = static_cast<int>(ExitCode::usage);
-
 struct Options {
   std::string folder, limits, suite;
   std::vector<std::string> tiers;
