@@ -18,7 +18,7 @@ read_arguments() {
     (( $# )) || break
     case $word in
       RAIL) [[ $1 =~ ^[0-9]$ && -n ${RAILS[$1]-} ]] || usage_error "no rail '$1' in this lab; it has 0 to $(( ${#RAILS[@]} - 1 )): ${RAILS[*]}" ;;
-      OTHER) set -- "$(node_index "$1")" "${@:2}"; [[ -n $1 ]] || exit 64 ;;
+      OTHER|THIRD) set -- "$(node_index "$1")" "${@:2}"; [[ -n $1 ]] || exit 64 ;;
       *SECONDS*|*DELAY*) [[ $1 =~ ^[0-9]+$ ]] || usage_error "$word is a whole number, not '$1'" ;;
     esac
     arguments+=("$1"); shift

@@ -2,7 +2,8 @@
 /// windows, so that a thousand targets do not overrun the receive buffers; every answer of a window is collected until
 /// its last try's time is over, because a second owner of an address may answer later than the first. Then, for targets
 /// that answered on their own rail, an echo of the smallest size and one of exactly the MTU, "don't fragment": only
-/// when the small one comes back does silence on the large one say something about the MTU.
+/// when the small one comes back does silence on the large one say something about the MTU. Last, the kernel is asked
+/// which way it sends: ARP and echoes are bound to the interface and go past its routes, what is measured later is not.
 #include "fabric/link/reach.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <map>
 
 #include "fabric/link/raw_socket.hpp"
+#include "fabric/link/route_socket.hpp"
 
 namespace fabricgate::fabric {
 namespace {
@@ -50,6 +52,7 @@ class Probe {
     };
     open_all(echo_, [](const ReachQuestion& q) { return q.mtu > 0; });
     for (const Window& window : windows(wants_mtu)) echo(window);
+    look_up();
     for (std::size_t i = 0; i < questions_.size(); ++i) conclude(i);
     return std::move(answers_);
   }
@@ -57,7 +60,8 @@ class Probe {
  private:
   struct Echoed {
     bool small = false, full = false, asked = false;
-    std::string error;
+    std::string error;       ///< no echo could be sent
+    std::string full_error;  ///< none of the full size
   };
 
   template <class Socket, class Wanted>
@@ -117,7 +121,10 @@ class Probe {
   void echo(const Window& window) {
     for (int attempt = 0; attempt < options_.tries; ++attempt) {
       for (std::size_t k = 0; k < window.size() && !deadline_.passed(); ++k) send_echo(window[k], k);
-      const auto done = [this](std::size_t i) { return echoed_[i].full || !echoed_[i].error.empty(); };
+      const auto done = [this](std::size_t i) {
+        const Echoed& state = echoed_[i];
+        return state.full || !state.error.empty() || (state.small && !state.full_error.empty());
+      };
       if (std::all_of(window.begin(), window.end(), done)) return;
       listen(echo_, deadline_.at_most(options_.try_s), [&](const std::string& netdev, const EchoSocket& socket) {
         for (const EchoSocket::Answer& answer : socket.receive()) note(window, netdev, answer);
@@ -135,11 +142,13 @@ class Probe {
     const Status small = socket->second.send(questions_[i].target, sequence, smallest_echo_bytes);
     const Status full =
         socket->second.send(questions_[i].target, static_cast<std::uint16_t>(sequence + 1), questions_[i].mtu);
-    if (!full && full.error().native == EMSGSIZE) {
-      state.error = fmt::format("{} itself is set to less than the declared MTU of {} bytes", questions_[i].netdev,
-                                questions_[i].mtu);
-    } else if (!small || !full) {
-      state.error = (small ? full : small).error().with(questions_[i].netdev).what;
+    if (!small) {
+      state.error = small.error().with(questions_[i].netdev).what;
+    } else if (!full && full.error().native == EMSGSIZE) {
+      state.full_error = fmt::format("{} itself is set to less than the declared MTU of {} bytes", questions_[i].netdev,
+                                     questions_[i].mtu);
+    } else if (!full) {
+      state.full_error = full.error().with(questions_[i].netdev).what;
     }
   }
 
@@ -151,22 +160,37 @@ class Probe {
     (answer.sequence % 2 ? echoed_[i].full : echoed_[i].small) = true;
   }
 
+  void look_up() {
+    const auto kernel = RouteSocket::open();
+    for (std::size_t i = 0; i < questions_.size(); ++i) {
+      const ReachQuestion& question = questions_[i];
+      if (question.from_rail != question.to_rail || !answers_[i].error.empty()) continue;
+      if (kernel) answers_[i].next_hop = kernel->next_hop(question.source, question.target);
+      if (!kernel) answers_[i].error = kernel.error().what;
+    }
+  }
+
   void conclude(std::size_t i) {
     const ReachQuestion& question = questions_[i];
     const Echoed& state = echoed_[i];
     if (question.mtu <= 0 || question.from_rail != question.to_rail) return;
     ReachAnswer& answer = answers_[i];
+    answer.echo = state.small || state.full;
     answer.full_mtu = state.full;
     if (state.full) return;
     if (answer.macs.empty()) {
       answer.mtu_error = "nobody answered for the address";
+    } else if (!state.asked) {
+      answer.error = state.error.empty() ? "not asked in time" : state.error;
     } else if (!state.error.empty()) {
       answer.mtu_error = state.error;
-    } else if (state.small) {
+    } else if (!state.small) {
+      answer.mtu_error = "no echo of any size is answered";
+    } else if (!state.full_error.empty()) {
+      answer.mtu_error = state.full_error;
+    } else {
       answer.mtu_error = fmt::format("echo of {} bytes is answered, of {} bytes (the declared MTU) is not, {} tries",
                                      smallest_echo_bytes, question.mtu, options_.tries);
-    } else {
-      answer.mtu_error = state.asked ? "no echo of any size is answered" : "not asked in time";
     }
   }
 

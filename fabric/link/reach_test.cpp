@@ -159,7 +159,53 @@ TEST_F(ReachLab, ASmallerMtuOnTheWayIsToldFromADeadPath) {
 
 TEST_F(ReachLab, AnInterfaceSetTooSmallSaysSoItself) {
   ip(0, "link set r0 mtu 1500");
-  EXPECT_THAT(ask(0, 1)[0].mtu_error, HasSubstr("r0 itself"));
+  const auto answers = ask(0, 1);
+  EXPECT_THAT(answers[0].mtu_error, HasSubstr("r0 itself"));
+  EXPECT_TRUE(answers[0].echo);
+}
+
+TEST_F(ReachLab, TheKernelsOwnWayIsToldOfEachRail) {
+  for (const int answer : {0, 3}) {
+    const NextHop hop = ask(0, 1)[static_cast<std::size_t>(answer)].next_hop;
+    EXPECT_EQ(hop.error, "");
+    EXPECT_EQ(hop.netdev, answer == 0 ? "r0" : "r1");
+    EXPECT_EQ(hop.gateway, "");
+    EXPECT_EQ(hop.mac, mac(answer == 0 ? 0 : 1, 1));
+  }
+}
+
+TEST_F(ReachLab, AWrongNeighbourEntryLetsNoEchoThroughAndIsTold) {
+  ip(0, fmt::format("neigh replace {} lladdr {} dev r0", text(0, 1), mac(0, 2)));
+  const auto answers = ask(0, 1);
+  EXPECT_THAT(answers[0].macs, ElementsAre(mac(0, 1)));
+  EXPECT_FALSE(answers[0].echo);
+  EXPECT_EQ(answers[0].mtu_error, "no echo of any size is answered");
+  EXPECT_EQ(answers[0].next_hop.mac, mac(0, 2));
+  EXPECT_TRUE(answers[3].echo);
+}
+
+TEST_F(ReachLab, ANeighbourEntryThatAThirdRelaysIsTold) {
+  in(2, "echo 1 > /proc/sys/net/ipv4/ip_forward; echo 0 > /proc/sys/net/ipv4/conf/all/send_redirects");
+  ip(0, fmt::format("neigh replace {} lladdr {} dev r0", text(0, 1), mac(0, 2)));
+  const auto answers = ask(0, 1);
+  EXPECT_TRUE(answers[0].full_mtu) << answers[0].mtu_error;
+  EXPECT_EQ(answers[0].next_hop.mac, mac(0, 2));
+}
+
+TEST_F(ReachLab, ARuleThatLeadsTcpAwayIsToldThoughEchoesPass) {
+  ip(0, fmt::format("route add {}/32 via {} dev r1 table 77", text(0, 1), text(1, 1)));
+  ip(0, fmt::format("rule add from {} ipproto tcp lookup 77", text(0, 0)));
+  const auto answers = ask(0, 1);
+  EXPECT_TRUE(answers[0].full_mtu) << answers[0].mtu_error;
+  EXPECT_EQ(answers[0].next_hop.netdev, "r1");
+  EXPECT_EQ(answers[0].next_hop.gateway, text(1, 1));
+}
+
+TEST_F(ReachLab, ARouteToNowhereIsTold) {
+  ip(0, fmt::format("route add unreachable {}/32", text(0, 1)));
+  const auto answers = ask(0, 1);
+  EXPECT_TRUE(answers[0].echo) << "bound to the interface it goes past the route";
+  EXPECT_THAT(answers[0].next_hop.error, HasSubstr("no route"));
 }
 
 TEST_F(ReachLab, ADownPeerIsSilentAndADownInterfaceIsAnError) {

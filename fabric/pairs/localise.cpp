@@ -1,9 +1,8 @@
 /// Method. A path X→Y on a rail passes the sending side of X's interface and the receiving side of Y's. If one part is
 /// at fault, every path through it is bad; one good path through a part clears it. So:
 ///
-/// 1. Certain first. What a node itself says (no carrier, wrong MTU) and what ARP shows (crossed cables, an address
-/// that
-///    exists twice) explain the bad paths they touch; these are not counted again.
+/// 1. Certain first. What a node itself says (no carrier, wrong MTU, another way to a peer) and what ARP shows (crossed
+///    cables, an address that exists twice) explain the bad paths they touch; these are not counted again.
 ///    Then, where no path of a rail is good and all reach the same share of the declared rate: the declaration or the
 ///    fabric, and no node, however few pairs were measured.
 /// 2. Leaf switches, where they are known: all paths from one leaf to another bad, none inside bad → between. Ends with
@@ -65,13 +64,7 @@ std::vector<Culprit> own_facts(PathTable& table, const Observation& observation)
 
 std::vector<Culprit> from_reach(PathTable& table, const Observation& observation) {
   std::vector<Culprit> out = crossings(displaced_interfaces(observation), observation);
-  for (const Duplicate& duplicate : duplicate_addresses(observation)) {
-    Culprit culprit{.kind = CulpritKind::duplicate_address, .effect = Effect::duplicate, .confidence = 0.95};
-    culprit.ends.push_back({duplicate.node, duplicate.rail});
-    culprit.ends.insert(culprit.ends.end(), duplicate.others.begin(), duplicate.others.end());
-    for (const std::string& mac : duplicate.macs) culprit.text += (culprit.text.empty() ? "answered by " : ", ") + mac;
-    out.push_back(culprit);
-  }
+  append(out, duplicates(duplicate_addresses(observation), observation));
   for (Culprit& culprit : out) {
     for (const End& end : culprit.ends) {
       for (const DirectedPath& path : table.bad_paths(end)) culprit.evidence.push_back(path);
@@ -118,6 +111,9 @@ std::vector<Culprit> localise(const Observation& observation) {
   PathTable table(observation);
   PathTable contention = table.contention_view();
   std::vector<Culprit> out = own_facts(table, observation);
+  append(out, misrouted(observation));
+  for (const Culprit& culprit : out)
+    for (const DirectedPath& path : culprit.evidence) table.take(path);
   append(out, from_reach(table, observation));
   std::vector<Culprit> blamed = blame_rails(table, observation);
   finish(blamed, table);

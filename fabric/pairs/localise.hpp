@@ -34,6 +34,10 @@ struct ReachFact {
   int from = 0, from_rail = 0, to = 0, to_rail = 0;
   std::vector<std::string> macs;  ///< empty: nobody answered
   bool mtu_failed = false;        ///< small frames pass, a frame of the declared MTU does not (from_rail == to_rail)
+  bool dead = false;              ///< somebody answers, and no frame of any size passes (from_rail == to_rail)
+  bool wrong_route = false, wrong_neighbour = false;  ///< of the asker's kernel (from_rail == to_rail)
+  std::string way;                ///< how it sends then, for the finding
+  std::string neighbour;          ///< MAC of the wrong entry
 };
 
 /// What a node says of its own interface.
@@ -62,7 +66,8 @@ enum class CulpritKind {
   rail,               ///< ends[0]: node and rail, both directions
   direction,          ///< ends[0]: node, rail and way
   crossed,            ///< ends: the interfaces that are plugged into another rail's network
-  duplicate_address,  ///< ends: the owner by inventory, then the other owners that are known
+  duplicate_address,  ///< ends: who answers for it where that is known, then the owner by inventory
+  misrouted,          ///< ends[0]: the interface that sends another way, then the peer where it is one
   between,            ///< group_a and group_b (leaf_a, leaf_b when known); ends[0].rail
   pair,               ///< ends[0] and ends[1]: this pair alone, or one end of it that cannot be told apart
   fabric,             ///< every path of ends[0].rail (-1: of every rail)
@@ -79,7 +84,9 @@ enum class Effect : std::uint8_t {
   contention,
   half_duplex,
   crossed,
-  duplicate
+  duplicate,
+  route,
+  neighbour
 };
 
 const char* to_string(CulpritKind kind);

@@ -47,6 +47,10 @@ const char* cause_of(const Culprit& culprit, const Observation& observation) {
   if (culprit.kind == CulpritKind::crossed) return "pair.rails_crossed";
   if (culprit.kind == CulpritKind::duplicate_address) return "pair.duplicate_address";
   switch (culprit.effect) {
+    case Effect::route:
+      return "pair.wrong_route";
+    case Effect::neighbour:
+      return "pair.wrong_neighbour";
     case Effect::unreachable:
       return culprit.kind == CulpritKind::between ? "pair.between_leaves_unreachable" : "pair.unreachable";
     case Effect::down:
@@ -85,9 +89,14 @@ Subject subject_of(const Culprit& culprit, const Observation& observation) {
   subject.rail = name(observation.rails, end.rail);
   if (end.node >= 0) subject.netdev = netdev_of(observation, end);
   if (end.way != Way::both && end.node >= 0) subject.direction = to_string(end.way);
+  int peers = 0;
   for (const End& other : culprit.ends) {
-    if (other.node != end.node) subject.peer = name(observation.nodes, other.node);
+    if (other.node == end.node) continue;
+    const std::string peer = name(observation.nodes, other.node);
+    peers += peer != subject.peer;
+    subject.peer = peer;
   }
+  if (culprit.kind == CulpritKind::duplicate_address && peers > 1) subject.peer.clear();
   if (culprit.kind == CulpritKind::pair) subject.netdev.clear();
   return subject;
 }
@@ -131,6 +140,10 @@ std::string expected_text(const Culprit& culprit, const Observation& observation
       return "each interface in the network of its own rail";
     case Effect::duplicate:
       return "one interface answers for the address";
+    case Effect::route:
+      return "the kernel sends to peers through the rail's interface";
+    case Effect::neighbour:
+      return "the hardware address that answers ARP";
     case Effect::down:
       return "link up";
     case Effect::mtu:
@@ -174,6 +187,7 @@ bool is_of_rate(Effect effect) {
 }
 
 std::string found_text(const Culprit& culprit, const Observation& observation) {
+  if (culprit.kind == CulpritKind::misrouted) return culprit.text;
   std::set<NodePair> pairs;
   for (const DirectedPath& path : culprit.evidence) {
     pairs.insert({std::min(path.from, path.to), std::max(path.from, path.to)});
@@ -216,60 +230,6 @@ Verdict verdict_of(const Culprit& culprit, Verdict by_catalogue) {
 }
 
 }  // namespace
-
-const char* to_string(CulpritKind kind) {
-  switch (kind) {
-    case CulpritKind::node:
-      return "node";
-    case CulpritKind::rail:
-      return "rail";
-    case CulpritKind::direction:
-      return "direction";
-    case CulpritKind::crossed:
-      return "crossed";
-    case CulpritKind::duplicate_address:
-      return "duplicate_address";
-    case CulpritKind::between:
-      return "between";
-    case CulpritKind::pair:
-      return "pair";
-    case CulpritKind::fabric:
-      return "fabric";
-    case CulpritKind::unexplained:
-      break;
-  }
-  return "unexplained";
-}
-
-const char* to_string(Way way) {
-  return way == Way::both ? "both" : way == Way::tx ? "tx" : "rx";
-}
-
-const char* to_string(Effect effect) {
-  switch (effect) {
-    case Effect::slow:
-      return "slow";
-    case Effect::unreachable:
-      return "unreachable";
-    case Effect::down:
-      return "down";
-    case Effect::mtu:
-      return "MTU";
-    case Effect::loss:
-      return "packet loss";
-    case Effect::unstable:
-      return "unstable";
-    case Effect::half_duplex:
-      return "half duplex";
-    case Effect::contention:
-      return "slow with others running, good alone";
-    case Effect::crossed:
-      return "crossed";
-    case Effect::duplicate:
-      break;
-  }
-  return "duplicate";
-}
 
 std::vector<Finding> findings(const std::vector<Culprit>& culprits, const Observation& observation) {
   std::vector<Finding> out;

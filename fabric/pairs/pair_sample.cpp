@@ -108,6 +108,20 @@ void add_frames(nlohmann::json& answer, const char* key, const FrameCount& frame
   if (frames.sent > 0 || !frames.error.empty()) answer[key] = frames_to_json(frames);
 }
 
+nlohmann::json next_hop_to_json(const NextHop& hop) {
+  return {{"netdev", hop.netdev}, {"gateway", hop.gateway}, {"mac", hop.mac}, {"error", hop.error}};
+}
+
+/// Absent where it was not looked at.
+NextHop next_hop_from(const nlohmann::json& answer) {
+  if (!answer.contains("next_hop")) return {};
+  const nlohmann::json& value = answer.at("next_hop");
+  return {.netdev = value.at("netdev").get<std::string>(),
+          .gateway = value.at("gateway").get<std::string>(),
+          .mac = value.at("mac").get<std::string>(),
+          .error = value.at("error").get<std::string>()};
+}
+
 ReachAnswer answer_from(const nlohmann::json& value) {
   return {.from = value.at("from").get<std::string>(),
           .from_rail = value.at("from_rail").get<std::string>(),
@@ -115,8 +129,10 @@ ReachAnswer answer_from(const nlohmann::json& value) {
           .to_rail = value.at("to_rail").get<std::string>(),
           .macs = value.at("macs").get<std::vector<std::string>>(),
           .error = value.at("error").get<std::string>(),
+          .echo = value.at("echo").get<bool>(),
           .full_mtu = value.at("full_mtu").get<bool>(),
           .mtu_error = value.at("mtu_error").get<std::string>(),
+          .next_hop = next_hop_from(value),
           .frames = frames_from(value, "frames"),
           .frames_alone = frames_from(value, "frames_alone")};
 }
@@ -125,7 +141,7 @@ ReachAnswer answer_from(const nlohmann::json& value) {
 /// questions, so these are written as one row per asking rail.
 bool is_silent(const ReachSample& sample, const ReachAnswer& answer) {
   return answer.from_rail != answer.to_rail && answer.to == (answer.from == sample.a ? sample.b : sample.a) && answer.macs.empty() &&
-         answer.error.empty() && !answer.full_mtu && answer.mtu_error.empty() && answer.frames == FrameCount{} &&
+         answer.error.empty() && !answer.echo && !answer.full_mtu && answer.mtu_error.empty() && answer.frames == FrameCount{} &&
          answer.frames_alone == FrameCount{};
 }
 
@@ -200,8 +216,10 @@ nlohmann::json to_json_value(const ReachSample& sample) {
                        {"to_rail", answer.to_rail},
                        {"macs", answer.macs},
                        {"error", answer.error},
+                       {"echo", answer.echo},
                        {"full_mtu", answer.full_mtu},
                        {"mtu_error", answer.mtu_error}});
+    if (answer.from_rail == answer.to_rail) answers.back()["next_hop"] = next_hop_to_json(answer.next_hop);
     add_frames(answers.back(), "frames", answer.frames);
     add_frames(answers.back(), "frames_alone", answer.frames_alone);
   }

@@ -64,14 +64,24 @@ struct FrameCount {
   friend bool operator==(const FrameCount&, const FrameCount&) = default;
 };
 
+/// How a node's own kernel sends TCP to a peer's rail address: what its route and its neighbour table say.
+struct NextHop {
+  std::string netdev;   ///< interface the route leaves by
+  std::string gateway;  ///< router on the way, empty: none
+  std::string mac;      ///< neighbour entry of the gateway or the peer; empty: none, or not Ethernet
+  std::string error;    ///< there is no such route
+};
+
 /// Who answers an ARP request for `target` on a local rail: sample of pair.reach, one per ordered question.
 struct ReachAnswer {
   std::string from, from_rail;    ///< asker and the rail interface it asked on
   std::string to, to_rail;        ///< whose address was asked for
   std::vector<std::string> macs;  ///< answers, each MAC once; two or more = duplicate address
   std::string error;              ///< could not ask (no CAP_NET_RAW, interface absent)
+  bool echo = false;              ///< the smallest echo is answered (to_rail == from_rail only)
   bool full_mtu = false;          ///< a frame of the declared MTU got through (to_rail == from_rail only)
   std::string mtu_error;          ///< why the full-size probe is not known or failed
+  NextHop next_hop;               ///< after the echoes (to_rail == from_rail only)
   FrameCount frames;              ///< from → to, all rails of the pair at once (to_rail == from_rail only)
   FrameCount frames_alone;        ///< a longer train, nothing else running on both nodes: suspects only
 };

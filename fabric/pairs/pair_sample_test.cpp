@@ -63,6 +63,8 @@ TEST(PairSample, AnUnknownModeOrAWrongTypeIsAnError) {
 TEST(ReachSample, SurvivesTheWayThroughJson) {
   ReachSample sample{.a = "n1", .b = "n2"};
   sample.answers.push_back({.from = "n1", .from_rail = "r0", .to = "n2", .to_rail = "r1", .macs = {"aa", "bb"}});
+  sample.answers.push_back({.from = "n1", .from_rail = "r0", .to = "n2", .to_rail = "r0", .macs = {"aa"}, .echo = true});
+  sample.answers.back().next_hop = {.netdev = "eth1", .gateway = "10.0.0.9", .mac = "aa", .error = "none"};
   sample.answers.back().full_mtu = true;
   sample.answers.back().mtu_error = "none";
   sample.answers.back().frames = {.sent = 256, .received = 250, .repeated = 1, .dropped = 2, .error = ""};
@@ -73,12 +75,13 @@ TEST(ReachSample, SurvivesTheWayThroughJson) {
   ASSERT_TRUE(again) << again.error().what;
   EXPECT_EQ(to_json_value(*again), json);
   EXPECT_EQ(again->answers.at(0).macs.size(), 2u);
-  EXPECT_EQ(again->answers.at(0).frames.received, 250u);
-  EXPECT_EQ(again->answers.at(0).frames_alone.error, "not counted in time");
-  EXPECT_EQ(again->answers.at(1).frames.sent, 0u);
-  EXPECT_EQ(json.at("answers").size(), 1u);
-  EXPECT_EQ(again->answers.at(1).from + again->answers.at(1).from_rail, "n2r0");
-  EXPECT_EQ(again->answers.at(1).to + again->answers.at(1).to_rail, "n1r1");
+  EXPECT_EQ(again->answers.at(1).frames.received, 250u);
+  EXPECT_EQ(again->answers.at(1).next_hop.gateway, "10.0.0.9");
+  EXPECT_EQ(again->answers.at(1).frames_alone.error, "not counted in time");
+  EXPECT_EQ(again->answers.at(2).frames.sent, 0u);
+  EXPECT_EQ(json.at("answers").size(), 2u);
+  EXPECT_EQ(again->answers.at(2).from + again->answers.at(2).from_rail, "n2r0");
+  EXPECT_EQ(again->answers.at(2).to + again->answers.at(2).to_rail, "n1r1");
   EXPECT_FALSE(reach_sample_from_json(nlohmann::json::object()));
 }
 

@@ -76,6 +76,8 @@ void PathTable::add_reach(const Observation& observation) {
     if (!same_rail(fact, nodes_, rails_)) continue;
     for (Cell* cell : {&at(fact.to_rail, fact.from, fact.to), &at(fact.to_rail, fact.to, fact.from)}) {
       if (fact.macs.empty() && cell->state == PathClass::unmeasured) cell->state = PathClass::unreachable;
+      if (fact.dead) cell->state = PathClass::unreachable;
+      if (fact.dead) cell->contention = false;
       if (!fact.mtu_failed) continue;
       cell->mtu = true;
       cell->contention = false;
@@ -106,6 +108,12 @@ std::vector<DirectedPath> PathTable::take(const End& end, bool certain) {
     taken.push_back(path);
   });
   return taken;
+}
+
+void PathTable::take(const DirectedPath& path) {
+  if (!open(path.rail, path.from, path.to)) return;
+  Cell& cell = at(path.rail, path.from, path.to);
+  cell.explained = cell.certain = true;
 }
 
 std::vector<DirectedPath> PathTable::bad_paths(const End& end) const {

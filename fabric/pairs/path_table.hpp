@@ -22,7 +22,7 @@ struct Cell {
 class PathTable {
  public:
   /// Folds: what was measured alone outranks what was measured together; an ARP question without answer makes an
-  /// unmeasured path unreachable both ways; a failed full-size frame makes a path bad both ways.
+  /// unmeasured path unreachable both ways, an answer without any echo every path; a failed full-size frame makes a path bad both ways.
   explicit PathTable(const Observation& observation);
 
   int nodes() const { return nodes_; }
@@ -40,6 +40,8 @@ class PathTable {
 
   /// Marks the open paths that leave (tx), enter (rx) or touch (both) an interface as explained and returns them.
   std::vector<DirectedPath> take(const End& end, bool certain = false);
+  /// The same of one path.
+  void take(const DirectedPath& path);
   /// The bad paths at an interface, explained or not.
   std::vector<DirectedPath> bad_paths(const End& end) const;
   int good_paths(const End& end) const;

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 namespace fabricgate::fabric {
 namespace {
@@ -144,14 +145,72 @@ std::vector<Culprit> crossings(const std::vector<Displaced>& displaced, const Ob
   return out;
 }
 
+std::vector<Culprit> duplicates(const std::vector<Duplicate>& all, const Observation& observation) {
+  std::vector<Culprit> out;
+  std::map<Interface, std::size_t> by_answerer;
+  for (const Duplicate& duplicate : all) {
+    const End owner{duplicate.node, duplicate.rail}, first = duplicate.others.empty() ? owner : duplicate.others[0];
+    const auto [place, fresh] = by_answerer.try_emplace({first.node, first.rail}, out.size());
+    if (fresh) {
+      out.push_back({.kind = CulpritKind::duplicate_address, .effect = Effect::duplicate, .confidence = 0.95});
+      out.back().ends = duplicate.others;
+    }
+    Culprit& culprit = out[place->second];
+    culprit.ends.push_back(owner);
+    for (const int asker : duplicate.askers) {
+      culprit.evidence.push_back({asker, duplicate.node, duplicate.rail});
+      culprit.evidence.push_back({duplicate.node, asker, duplicate.rail});
+    }
+    culprit.text += fmt::format("{}address of {} {} answered by {}", culprit.text.empty() ? "" : "; ",
+                                observation.nodes[duplicate.node], observation.rails[duplicate.rail],
+                                fmt::join(duplicate.macs, ", "));
+  }
+  return out;
+}
+
+std::vector<Culprit> misrouted(const Observation& observation) {
+  const std::map<std::string, Interface> owners = mac_owners(observation);
+  std::vector<Culprit> out;
+  std::map<std::tuple<int, int, Effect>, std::size_t> known;
+  for (const ReachFact& fact : observation.reach) {
+    if (!fact.wrong_route && !fact.wrong_neighbour) continue;
+    const Effect effect = fact.wrong_route ? Effect::route : Effect::neighbour;
+    const auto [place, fresh] = known.try_emplace({fact.from, fact.from_rail, effect}, out.size());
+    if (fresh) {
+      out.push_back({.kind = CulpritKind::misrouted, .effect = effect, .confidence = 0.99});
+      out.back().ends.push_back({fact.from, fact.from_rail});
+    }
+    Culprit& culprit = out[place->second];
+    culprit.ends.push_back({fact.to, fact.to_rail});
+    culprit.evidence.push_back({fact.from, fact.to, fact.to_rail});
+    culprit.evidence.push_back({fact.to, fact.from, fact.to_rail});
+    culprit.text += fmt::format("{}to {} {}", culprit.text.empty() ? "" : "; ", observation.nodes[fact.to], fact.way);
+    const auto owner = owners.find(fact.neighbour);
+    if (owner != owners.end())
+      culprit.text += fmt::format(" ({} {})", observation.nodes[owner->second.first],
+                                  observation.rails[owner->second.second]);
+  }
+  for (Culprit& culprit : out)
+    if (culprit.ends.size() > 2) culprit.ends.resize(1);  // of the interface, and of no peer
+  return out;
+}
+
 std::vector<Duplicate> duplicate_addresses(const Observation& observation) {
   const std::map<std::string, Interface> owners = mac_owners(observation);
   std::map<Interface, std::set<std::string>> answers;
-  for (const ReachFact& fact : observation.reach)
+  std::map<Interface, std::vector<int>> askers;
+  for (const ReachFact& fact : observation.reach) {
     answers[{fact.to, fact.to_rail}].insert(fact.macs.begin(), fact.macs.end());
+    const auto foreign = [&](const std::string& mac) {
+      const auto owner = owners.find(mac);
+      return owner != owners.end() && owner->second.first != fact.to;
+    };
+    const bool strange = fact.macs.size() > 1 || std::any_of(fact.macs.begin(), fact.macs.end(), foreign);
+    if (fact.from_rail == fact.to_rail && strange) askers[{fact.to, fact.to_rail}].push_back(fact.from);
+  }
   std::vector<Duplicate> out;
   for (const auto& [asked, macs] : answers) {
-    Duplicate duplicate{asked.first, asked.second, {}, {macs.begin(), macs.end()}};
+    Duplicate duplicate{asked.first, asked.second, {}, {macs.begin(), macs.end()}, askers[asked]};
     int unknown = 0;
     for (const std::string& mac : macs) {
       const auto owner = owners.find(mac);

@@ -73,6 +73,13 @@ std::string percent_text(double share);
 /// nullopt when the limits have none for counted frames.
 std::optional<fabric::LossLimits> loss_limits(const Limits& limits);
 
+/// What is wrong with the way on which the asker's kernel sends to the address; nullopt: nothing that the record shows.
+struct WrongWay {
+  bool by_route = false;  ///< else by its neighbour entry
+  std::string expected, found;
+};
+std::optional<WrongWay> wrong_way(const fabric::ReachAnswer& answer, const Rail& own);
+
 Judgement judge_stage_node(const JudgeContext& context, const Record& record);
 Judgement judge_host_facts(const JudgeContext& context, const Record& record);
 Judgement judge_host_fleet(const JudgeContext& context, const Record& record);

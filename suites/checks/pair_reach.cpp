@@ -24,18 +24,23 @@ std::string joined(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// Own-rail answers alone; false when the question could not be asked.
-bool judge_answer(const fabric::ReachAnswer& answer, std::vector<Finding>& findings) {
-  if (!answer.error.empty()) return false;
+/// Own-rail answers alone, the first cause of each; a reason when the question could not be asked.
+std::string judge_answer(const fabric::ReachAnswer& answer, const Rail& own, std::vector<Finding>& findings) {
+  if (!answer.error.empty()) return answer.error;
+  if (answer.next_hop.netdev.empty() && answer.next_hop.error.empty()) return "the way of its kernel is not told";
   const std::set<std::string> macs(answer.macs.begin(), answer.macs.end());
   if (macs.empty())
     findings.push_back(make_finding("pair.unreachable", subject_of(answer), "an answer", "nobody answers"));
   else if (macs.size() > 1)
     findings.push_back(make_finding("launch.duplicate_address", subject_of(answer), "one answer", joined(answer.macs)));
+  else if (const auto way = wrong_way(answer, own))
+    findings.push_back(make_finding(way->by_route ? "pair.wrong_route" : "pair.wrong_neighbour", subject_of(answer), way->expected, way->found));
+  else if (!answer.echo && !answer.full_mtu)
+    findings.push_back(make_finding("pair.unreachable", subject_of(answer), "an echo", answer.mtu_error.empty() ? "none of any size is answered" : answer.mtu_error));
   else if (!answer.full_mtu)
     findings.push_back(make_finding("pair.mtu_path", subject_of(answer), "a frame of the declared MTU arrives",
                                     answer.mtu_error.empty() ? "only small frames do" : answer.mtu_error));
-  return true;
+  return "";
 }
 
 Finding inconclusive(Finding finding) {
@@ -117,6 +122,17 @@ class Questions {
 
 }  // namespace
 
+std::optional<WrongWay> wrong_way(const fabric::ReachAnswer& answer, const Rail& own) {
+  const fabric::NextHop& hop = answer.next_hop;
+  const std::string straight = "TCP leaves through " + own.netdev;
+  if (!hop.error.empty()) return WrongWay{true, straight, hop.error};
+  if (hop.netdev != own.netdev || !hop.gateway.empty())
+    return WrongWay{true, straight, "through " + hop.netdev + (hop.gateway.empty() ? "" : " by " + hop.gateway)};
+  const bool untold = hop.mac.empty() || answer.macs.empty();
+  if (untold || std::find(answer.macs.begin(), answer.macs.end(), hop.mac) != answer.macs.end()) return {};
+  return WrongWay{false, "neighbour entry " + joined(answer.macs) + ", as ARP says", hop.mac};
+}
+
 std::optional<fabric::LossLimits> loss_limits(const Limits& limits) {
   const Limit *share = limits.find("pair.frame_loss"), *frames = limits.find("pair.frame_train");
   if (share == nullptr || frames == nullptr || !share->high || !frames->low) return {};
@@ -146,7 +162,11 @@ Judgement judge_pair_reach(const JudgeContext& context, const Record& record) {
     if (answer.from_rail != answer.to_rail && !answer.error.empty()) unasked = answer.from + " " + answer.from_rail + ": " + answer.error;
     if (answer.full_mtu && (answer.macs.empty() || !answer.mtu_error.empty())) return unusable(record, answer.from + " " + answer.from_rail + ": a frame of the declared MTU did and did not arrive");
     if (answer.from_rail != answer.to_rail) continue;
-    if (!judge_answer(answer, findings)) return unusable(record, answer.from + " " + answer.from_rail + ": " + answer.error);
+    if (answer.full_mtu && !answer.echo) return unusable(record, answer.from + " " + answer.from_rail + ": full frames are answered and small ones are not");
+    const Rail* own = declared_rail(answer.from == a->name ? a : b, answer.from_rail);
+    if (own == nullptr) continue;  // nothing is demanded of it
+    if (const std::string reason = judge_answer(answer, *own, findings); !reason.empty())
+      return unusable(record, answer.from + " " + answer.from_rail + ": " + reason);
     if (std::find(counted.begin(), counted.end(), answer.from_rail) == counted.end()) continue;
     if (const std::string reason = judge_loss(answer, *limits, findings); !reason.empty()) return unusable(record, reason);
     if (!findings.empty() && findings.back().cause == "pair.packet_loss")

@@ -78,6 +78,10 @@ Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& fi
 /// What localise and plan_retests want to know, from the evidence of the link and pair tiers.
 fabric::Observation pair_observation(const Inventory& inventory, const std::vector<Exhibit>& records);
 
+/// Whether the interface of one node answers for the address of another. A record of two nodes cannot show it: whose MAC
+/// that is stands in a third's link.rail.
+bool answered_by_another(const std::vector<Exhibit>& records);
+
 /// The same of counted frames alone: a path that carries its rate may still lose, and the other way round.
 fabric::Observation loss_observation(const GateInput& input, const std::vector<Exhibit>& records);
 

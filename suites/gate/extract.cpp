@@ -1,8 +1,10 @@
 #include "suites/gate/extract.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "fabric/link/link_sample.hpp"
+#include "inventory/desired/desired.hpp"
 #include "suites/checks/judging.hpp"
 #include "suites/fleet.hpp"
 
@@ -91,6 +93,19 @@ void extract_pair(const GateInput& input, Exhibit& exhibit) {
   exhibit.figures = figures;
 }
 
+/// What only the rail's own answer tells.
+void note_own_rail(const Inventory& inventory, const fabric::ReachAnswer& answer, fabric::ReachFact& fact) {
+  const auto node = [&](int index) { return &inventory.nodes[static_cast<std::size_t>(index)]; };
+  fact.dead = !answer.macs.empty() && !answer.echo && !answer.full_mtu;
+  fact.mtu_failed = !answer.macs.empty() && answer.echo && !answer.full_mtu;
+  const Rail *own = declared_rail(node(fact.from), answer.from_rail), *theirs = declared_rail(node(fact.to), answer.to_rail);
+  const auto way = own != nullptr && theirs != nullptr && answer.macs.size() == 1 ? wrong_way(answer, *own) : std::nullopt;
+  if (!way) return;
+  (way->by_route ? fact.wrong_route : fact.wrong_neighbour) = true;
+  fact.way = format_ipv4(rail_address(*theirs, static_cast<std::size_t>(fact.to))) + (way->by_route ? " " : " at ") + way->found;
+  if (!way->by_route) fact.neighbour = answer.next_hop.mac;
+}
+
 void extract_reach(const GateInput& input, Exhibit& exhibit) {
   const auto sample = fabric::reach_sample_from_json(exhibit.record.sample);
   if (!sample) return;
@@ -102,9 +117,9 @@ void extract_reach(const GateInput& input, Exhibit& exhibit) {
     fabric::ReachFact fact{.from = exhibit.nodes[forward ? 0 : 1], .from_rail = rail_index(input.inventory, answer.from_rail),
                            .to = exhibit.nodes[forward ? 1 : 0], .to_rail = rail_index(input.inventory, answer.to_rail)};
     fact.macs = answer.macs;
-    fact.mtu_failed = answer.from_rail == answer.to_rail && !answer.macs.empty() && !answer.full_mtu;
-    const bool own = answer.from_rail == answer.to_rail && std::find(counted.begin(), counted.end(), answer.from_rail) != counted.end();
-    if (own && limits)
+    if (answer.from_rail == answer.to_rail) note_own_rail(input.inventory, answer, fact);
+    const bool countable = answer.from_rail == answer.to_rail && std::find(counted.begin(), counted.end(), answer.from_rail) != counted.end();
+    if (countable && limits)
       exhibit.losses.push_back(fabric::loss_path({.from = fact.from, .to = fact.to, .rail = fact.to_rail}, fabric::loss_of(answer, *limits)));
     exhibit.reach.push_back(std::move(fact));
   }
@@ -174,6 +189,17 @@ fabric::Observation pair_observation(const Inventory& inventory, const std::vect
     out.reach.insert(out.reach.end(), exhibit.reach.begin(), exhibit.reach.end());
   }
   return out;
+}
+
+bool answered_by_another(const std::vector<Exhibit>& records) {
+  std::unordered_map<std::string, int> owners;
+  for (const Exhibit& exhibit : records)
+    if (exhibit.rail && !exhibit.rail->mac.empty()) owners[exhibit.rail->mac] = exhibit.rail->node;
+  for (const Exhibit& exhibit : records)
+    for (const fabric::ReachFact& fact : exhibit.reach)
+      for (const std::string& mac : fact.macs)
+        if (const auto owner = owners.find(mac); owner != owners.end() && owner->second != fact.to) return true;
+  return false;
 }
 
 fabric::Observation loss_observation(const GateInput& input, const std::vector<Exhibit>& records) {

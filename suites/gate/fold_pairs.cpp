@@ -100,7 +100,7 @@ std::vector<fabric::Culprit> fold_culprits(Fold& fold, const fabric::Observation
     using fabric::CulpritKind;
     const CulpritKind kind = culprits[i].kind;
     const bool of_nodes = kind == CulpritKind::node || kind == CulpritKind::rail || kind == CulpritKind::direction ||
-                          kind == CulpritKind::crossed || kind == CulpritKind::duplicate_address;
+                          kind == CulpritKind::crossed || kind == CulpritKind::duplicate_address || kind == CulpritKind::misrouted;
     if (!of_nodes || culprits[i].ends.empty()) {
       fold.result.findings.push_back(finding);
       continue;
@@ -252,7 +252,7 @@ void fold_pairs(Fold& fold) {
         for (const int node : exhibit->nodes) fold.fold(node, Tier::pair, Verdict::pass);
     }
   }
-  if (bad.empty()) return;
+  if (bad.empty() && !answered_by_another(fold.exhibits.records)) return;
   fabric::Observation observation = pair_observation(fold.input.inventory, fold.exhibits.records);
   if (const Limit* share = fold.input.limits.find("pair.bandwidth_share"); share && share->low)
     observation.share_floor = *share->low;

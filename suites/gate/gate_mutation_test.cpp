@@ -53,6 +53,7 @@ const std::vector<Informative> informative{
      "/sample/neighbours/*",
      {"chassis", "chassis_id", "port"},
      "the same, or only told with a finding"},
+    {"pair.reach", "/sample/answers/*/next_hop", {"mac"}, "not every interface has neighbour entries, and a table may be full"},
     {"pair.rail", "/sample/a_to_b", {"longest_gap_s", "retransmitted"}, "0: told beside a finding, and a good value"},
     {"pair.rail", "/sample/b_to_a", {"longest_gap_s", "retransmitted"}, "the same"},
     {"pair.rail", "/sample/both/a_to_b", {"longest_gap_s"}, "the same"},

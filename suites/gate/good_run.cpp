@@ -221,7 +221,8 @@ nlohmann::json good_reach(const Inventory& inventory, std::size_t a, std::size_t
         fabric::ReachAnswer answer{.from = inventory.nodes[from].name, .from_rail = own.name, .to = inventory.nodes[to].name, .to_rail = other.name};
         if (own.name == other.name) {
           answer.macs = {mac(to, other.name)};
-          answer.full_mtu = true;
+          answer.echo = answer.full_mtu = true;
+          answer.next_hop = {.netdev = own.netdev, .gateway = "", .mac = mac(to, other.name), .error = ""};
           answer.frames.sent = answer.frames.received = 256;
         }
         sample.answers.push_back(answer);

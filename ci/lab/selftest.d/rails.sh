@@ -90,3 +90,27 @@ mend_ "$A" duplicate-address
 check 'address is back' has_address 0 0 0
 check 'only that' not has_address 0 0 1
 check 'uplink-slow needs two switches' not "$HERE/break" "$A" uplink-slow 0
+
+frames_sent() { "$HERE/run" "${NAMES[$1]}" cat "/sys/class/net/${RAILS[$2]}/statistics/tx_packets"; }
+passes_third() {  # LOW HIGH: of 20 probes from 0 to 1 on rail 0, how many leave rail 0 of node 2 again
+  local before; before=$(frames_sent 2 0)
+  within "$(wire probe 0 1 0 100 20)" 20 20 && within "$(( $(frames_sent 2 0) - before ))" "$1" "$2"
+}
+third=${NAMES[2]}
+break_ "$A" relay 0 "$B" "$third"
+check 'relay: frames arrive, through the third' passes_third 20 30
+mend_ "$A" relay
+check 'relay mended' passes_third 0 5
+break_ "$A" wrong-neighbour 0 "$B" "$third"
+check 'wrong-neighbour: nothing arrives' within "$(wire probe 0 1 0 100 5)" 0 0
+mend_ "$A" wrong-neighbour
+leaves_by() { in_net 0 ip route get "${RAIL_ADDRESS[1]}" from "${RAIL_ADDRESS[0]}" | grep -q " dev $1 "; }
+break_ "$A" detour 0
+check 'detour: by the management network' leaves_by "$MANAGEMENT_DEVICE"
+check 'detour: at the rate of the rail' share 0 1 0 85 101
+mend_ "$A" detour
+check 'detour mended' leaves_by "${RAILS[0]}"
+break_ "$A" detour-marked 0
+check 'detour-marked: no route shows it' leaves_by "${RAILS[0]}"
+check 'detour-marked: at the rate of the rail' share 0 1 0 85 101
+mend_ "$A" detour-marked
