@@ -68,6 +68,49 @@ void judge_demands(const View& v) {
   }
 }
 
+/// A declared value that was not observed is not known to be right.
+Finding untold(Finding finding) {
+  finding.verdict = Verdict::inconclusive;
+  return finding;
+}
+
+/// Equal, or one begins with the other: MLNX_OFED 24.10-1.1.4.0 brings modules of version 24.10-1.1.4.
+bool same_version(const std::string& a, const std::string& b) {
+  const std::string &longer = a.size() < b.size() ? b : a, &shorter = a.size() < b.size() ? a : b;
+  return longer.rfind(shorter, 0) == 0 && (longer.size() == shorter.size() || longer[shorter.size()] == '.');
+}
+
+/// The running module tells the version of MLNX_OFED. DOCA counts its releases otherwise, and modules of the distribution tell
+/// none.
+void judge_driver(const View& v) {
+  const DriverSpec& want = v.node.spec->driver;
+  if (want.version.empty()) return;
+  const auto found = v.facts.versions.find("mlx5_core");
+  const std::string running = found == v.facts.versions.end() ? "" : found->second;
+  const std::string module = running.empty() ? "mlx5_core tells no version" : "mlx5_core " + running;
+  Finding finding = make_finding("driver.version_mismatch", v.subject(), want.source + (want.source.empty() ? "" : " ") + want.version, module);
+  if (running.empty() || want.source == "doca-host" || want.source == "inbox") {
+    v.findings.push_back(untold(std::move(finding)));
+  } else if (!same_version(want.version, running)) {
+    v.findings.push_back(std::move(finding));
+  }
+}
+
+/// PCI address and VFs of a rail without RDMA device; link.rdma compares those of one that has one.
+void judge_function(const View& v, const DesiredRail& rail, const Netdev& netdev, const Subject& subject) {
+  if (!rail.device.empty()) return;
+  if (!rail.pci.empty() && netdev.pci.empty())
+    v.findings.push_back(untold(make_finding("link.absent", subject, rail.netdev + " at " + rail.pci, "its PCI address is not told")));
+  if (rail.vfs == 0) return;
+  const std::string expected = std::to_string(rail.vfs) + " VFs";
+  for (const PciDevice& function : v.facts.pci) {
+    if (netdev.pci.empty() || function.address != netdev.pci) continue;
+    if (function.vfs != rail.vfs) v.findings.push_back(make_finding("vf.count_mismatch", subject, expected, std::to_string(function.vfs)));
+    return;
+  }
+  v.findings.push_back(untold(make_finding("vf.count_mismatch", subject, expected, "no PCI function of " + rail.netdev + " is told")));
+}
+
 /// Drivers and name prefixes of interfaces that no wire is behind.
 bool made_by_software(const Netdev& netdev) {
   static const std::set<std::string> drivers{"veth", "tun", "tap", "bridge", "dummy", "rxe", "siw", "macvlan", "ipvlan", "ifb", "vxlan"};
@@ -88,6 +131,7 @@ void judge_rails(const View& v) {
       v.findings.push_back(make_finding("host.emulation_undeclared", subject, "a hardware interface", "driver " + netdev->driver));
     if (!rail.pci.empty() && !netdev->pci.empty() && netdev->pci != rail.pci)
       v.findings.push_back(make_finding("link.absent", subject, rail.netdev + " at " + rail.pci, rail.netdev + " at " + netdev->pci));
+    judge_function(v, rail, *netdev, subject);
   }
 }
 
@@ -145,6 +189,7 @@ Judgement judge_host_facts(const JudgeContext& context, const Record& record) {
   judge_identity(view);
   judge_demands(view);
   judge_rails(view);
+  judge_driver(view);
   judge_hardware(want, *facts, findings);
   if (const auto clock = judge_clock(context, record, findings)) return *clock;
   // without its rails a node has none of their settings: then the rails are what is told
