@@ -64,6 +64,8 @@ bool is_count(const std::string& key) {
                                             "ranks",
                                             "payload_checked",
                                             "payload_errors",
+                                            "sent_bytes",
+                                            "received_bytes",
                                             "segments",
                                             "retransmitted",
                                             "latency_iterations",

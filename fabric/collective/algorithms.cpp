@@ -85,8 +85,9 @@ struct AllReduce::Ring {
     if (transfer.busy()) {
       if (auto done = owner.neighbours_.wait(next, transfer); !done) return done;
     }
-    return owner.neighbours_.channel(next).send(Lane::data, slice.data + piece.first, piece.count * sizeof(float),
-                                                transfer);
+    const std::size_t bytes = piece.count * sizeof(float);
+    owner.moved_.sent += bytes;
+    return owner.neighbours_.channel(next).send(Lane::data, slice.data + piece.first, bytes, transfer);
   }
 
   Status take(int step) const {
@@ -95,6 +96,7 @@ struct AllReduce::Ring {
       const auto& piece = parts[index];
       auto arrived = owner.neighbours_.wait(previous, owner.numbered(owner.receives_[step % 2], index));
       if (!arrived) return arrived;
+      owner.moved_.received += piece.count * sizeof(float);
       if (adds(step)) add(slice.data + piece.first, target(step, piece, parts[0]), piece.count);
       if (step + 1 >= steps) continue;
       if (auto sent = send(step + 1, piece, index); !sent) return sent;
@@ -140,7 +142,9 @@ Status AllReduce::swap(int peer, const Slice& slice, bool sends, bool receives, 
   }
   if (receives) {
     if (auto done = neighbours_.wait(peer, received); !done) return done;
+    moved_.received += bytes;
   }
+  if (sends) moved_.sent += bytes;
   return sends ? neighbours_.wait(peer, sent) : Status();
 }
 

@@ -6,6 +6,7 @@
 /// passed on while the next one arrives. Recursive doubling: log2 n exchanges of the whole with ever farther partners.
 #include "fabric/collective/neighbours.hpp"
 #include "fabric/collective/order.hpp"
+#include "fabric/collective/summary.hpp"
 
 namespace fabricgate::fabric {
 
@@ -27,6 +28,8 @@ class AllReduce {
   Status run(Algorithm algorithm, const Slice& slice);
   /// Returns when every participant has called it.
   Status barrier();
+  /// Payload of both until now.
+  const RailBytes& moved() const { return moved_; }
 
  private:
   struct Piece {
@@ -43,6 +46,7 @@ class AllReduce {
   Neighbours& neighbours_;
   std::vector<Transfer*> sends_[2], receives_[2];
   float* barrier_words_ = nullptr;
+  RailBytes moved_;
 };
 
 }  // namespace fabricgate::fabric

@@ -60,6 +60,12 @@ void expect_whole(const CollectiveSample& sample, const CollectiveOrder& order) 
   for (const auto& step : order.steps) elements += step.bytes / 4 * 3 * order.ranks.size();
   EXPECT_EQ(sample.elements_checked, elements);
   EXPECT_EQ(sample.elements_wrong, 0u) << sample.first_wrong;
+  std::uint64_t sent = 0, received = 0, least = 0;
+  for (const auto& moved : sample.moved) sent += moved.sent_bytes, received += moved.received_bytes;
+  for (const auto& step : order.steps) least += 2 * (order.ranks.size() - 1) * step.bytes * 3;
+  EXPECT_EQ(sample.moved.size(), order.ranks.size() * order.rails.size());
+  EXPECT_EQ(sent, received);
+  EXPECT_GE(sent, least);
 }
 
 class AnyNumberOfRanks : public testing::TestWithParam<int> {};

@@ -15,6 +15,19 @@ CollectivePoint point_from(const nlohmann::json& value) {
           .busbw_bytes_per_s = value.at("busbw_bytes_per_s").get<double>()};
 }
 
+std::uint64_t count_from(const nlohmann::json& value, const char* key) {
+  const nlohmann::json& count = value.at(key);
+  if (!count.is_number_unsigned()) throw nlohmann::json::type_error::create(302, fmt::format("{}: not a count", key), &value);
+  return count.get<std::uint64_t>();
+}
+
+CollectiveTraffic traffic_from(const nlohmann::json& value) {
+  return {.host = value.at("host").get<std::string>(),
+          .rail = value.at("rail").get<std::string>(),
+          .sent_bytes = count_from(value, "sent_bytes"),
+          .received_bytes = count_from(value, "received_bytes")};
+}
+
 CollectiveSample sample_from(const nlohmann::json& value) {
   CollectiveSample sample;
   sample.hosts = value.at("hosts").get<std::vector<std::string>>();
@@ -26,6 +39,7 @@ CollectiveSample sample_from(const nlohmann::json& value) {
   sample.elements_wrong = value.at("elements_wrong").get<std::uint64_t>();
   sample.first_wrong = value.at("first_wrong").get<std::string>();
   sample.rank_elapsed_s = value.at("rank_elapsed_s").get<std::vector<double>>();
+  for (const auto& entry : value.at("moved")) sample.moved.push_back(traffic_from(entry));
   sample.missing = value.at("missing").get<std::vector<std::string>>();
   sample.error = value.at("error").get<std::string>();
   return sample;
@@ -42,6 +56,12 @@ nlohmann::json to_json_value(const CollectiveSample& sample) {
                       {"elapsed_s", point.elapsed_s},
                       {"busbw_bytes_per_s", point.busbw_bytes_per_s}});
   }
+  nlohmann::json moved = nlohmann::json::array();
+  for (const auto& entry : sample.moved)
+    moved.push_back({{"host", entry.host},
+                     {"rail", entry.rail},
+                     {"sent_bytes", entry.sent_bytes},
+                     {"received_bytes", entry.received_bytes}});
   return {{"hosts", sample.hosts},
           {"ranks", sample.ranks},
           {"engine", sample.engine},
@@ -51,6 +71,7 @@ nlohmann::json to_json_value(const CollectiveSample& sample) {
           {"elements_wrong", sample.elements_wrong},
           {"first_wrong", sample.first_wrong},
           {"rank_elapsed_s", sample.rank_elapsed_s},
+          {"moved", moved},
           {"missing", sample.missing},
           {"error", sample.error}};
 }

@@ -17,6 +17,12 @@ struct CollectivePoint {
   double busbw_bytes_per_s = 0;  ///< bytes / elapsed × 2(n−1)/n
 };
 
+/// Payload that one participant sent and received over one rail: all steps, warm-ups and barriers.
+struct CollectiveTraffic {
+  std::string host, rail;
+  std::uint64_t sent_bytes = 0, received_bytes = 0;
+};
+
 struct CollectiveSample {
   std::vector<std::string> hosts;  ///< participants in rank order
   int ranks = 0;
@@ -26,6 +32,7 @@ struct CollectiveSample {
   std::uint64_t elements_checked = 0, elements_wrong = 0;  ///< over all ranks
   std::string first_wrong;                                 ///< "host gpu003 element 17: expected 6, found 5"
   std::vector<double> rank_elapsed_s;                      ///< largest size, mean per iteration by rank
+  std::vector<CollectiveTraffic> moved;                    ///< by participant, by rail
   std::vector<std::string> missing;                        ///< hosts that did not arrive
   std::string error;
 };

@@ -33,6 +33,7 @@ class RailRun {
       }
     }
     if (auto met = all_reduce_.barrier(); !met) report_.error = met.error().what;
+    report_.moved = {all_reduce_.moved()};
     report_.progress = neighbours_.progress();
     return report_;
   }
@@ -110,6 +111,7 @@ RankReport merge_rails(const std::vector<RankReport>& rails) {
   for (std::size_t index = 1; index < rails.size(); ++index) {
     const auto& rail = rails[index];
     take_slower(merged.elapsed_s, rail.elapsed_s);
+    merged.moved.insert(merged.moved.end(), rail.moved.begin(), rail.moved.end());
     merged.elements_checked += rail.elements_checked;
     merged.elements_wrong += rail.elements_wrong;
     if (merged.first_wrong.empty()) merged.first_wrong = rail.first_wrong;

@@ -39,6 +39,14 @@ void add_points(const CollectiveOrder& order, const Reports& reports, Collective
   }
 }
 
+void add_moved(const CollectiveOrder& order, std::size_t participant, const RankReport& report, CollectiveSample& sample) {
+  for (std::size_t rail = 0; rail < std::min(report.moved.size(), order.rails.size()); ++rail)
+    sample.moved.push_back({.host = order.hosts[participant],
+                            .rail = order.rails[rail].name,
+                            .sent_bytes = report.moved[rail].sent,
+                            .received_bytes = report.moved[rail].received});
+}
+
 void add_error(const CollectiveOrder& order, const Reports& reports, CollectiveSample& sample) {
   const RankReport* first = nullptr;
   std::string host;
@@ -55,11 +63,14 @@ void add_error(const CollectiveOrder& order, const Reports& reports, CollectiveS
 
 }  // namespace
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RailBytes, sent, received)
+
 nlohmann::json to_json_value(const RankReport& report) {
   return {{"elapsed_s", report.elapsed_s},
           {"elements_checked", report.elements_checked},
           {"elements_wrong", report.elements_wrong},
           {"first_wrong", report.first_wrong},
+          {"moved", report.moved},
           {"error", report.error},
           {"progress", report.progress}};
 }
@@ -71,6 +82,7 @@ Result<RankReport> rank_report_from_json(const nlohmann::json& value) {
     report.elements_checked = value.at("elements_checked").get<std::uint64_t>();
     report.elements_wrong = value.at("elements_wrong").get<std::uint64_t>();
     report.first_wrong = value.at("first_wrong").get<std::string>();
+    report.moved = value.at("moved").get<std::vector<RailBytes>>();
     report.error = value.at("error").get<std::string>();
     report.progress = value.at("progress").get<std::int64_t>();
     return report;
@@ -96,6 +108,7 @@ CollectiveSample summarise(const CollectiveOrder& order, const std::vector<std::
       sample.missing.push_back(order.hosts[index]);
       continue;
     }
+    add_moved(order, index, *report, sample);
     sample.elements_checked += report->elements_checked;
     sample.elements_wrong += report->elements_wrong;
     if (sample.first_wrong.empty() && !report->first_wrong.empty()) {

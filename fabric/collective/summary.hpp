@@ -9,11 +9,17 @@
 
 namespace fabricgate::fabric {
 
+/// Payload that a participant sent and received over one rail, by its own count.
+struct RailBytes {
+  std::uint64_t sent = 0, received = 0;
+};
+
 /// What one participant tells rank 0.
 struct RankReport {
   std::vector<std::vector<double>> elapsed_s;  ///< by step, by iteration; the slowest rail
   std::uint64_t elements_checked = 0, elements_wrong = 0;
   std::string first_wrong;
+  std::vector<RailBytes> moved;  ///< by rail
   std::string error;          ///< empty when it ran to its end
   std::int64_t progress = 0;  ///< transfers finished before the error
 };

@@ -23,6 +23,7 @@ RankReport report(double small, double large) {
   RankReport one;
   one.elapsed_s = {{small, small}, {large, large * 3}};
   one.elements_checked = 10;
+  one.moved = {{1000, 900}};
   return one;
 }
 
@@ -36,6 +37,10 @@ TEST(Summary, TakesTheSlowestRanksMean) {
   EXPECT_THAT(sample.rank_elapsed_s, ElementsAre(0.5, 0.25));
   EXPECT_EQ(sample.elements_checked, 20u);
   EXPECT_EQ(sample.rail, "r0");
+  ASSERT_EQ(sample.moved.size(), 2u);
+  EXPECT_EQ(sample.moved[1].host + " " + sample.moved[1].rail, "n1 r0");
+  EXPECT_EQ(sample.moved[1].sent_bytes, 1000u);
+  EXPECT_EQ(sample.moved[1].received_bytes, 900u);
   EXPECT_EQ(sample.error, "");
 }
 

@@ -34,6 +34,7 @@ LinkState read_link(Host& host, const std::string& netdev, Deadline) {
   state.speed_mbps = readers::read_number(host, folder + "/speed", -1);
   if (state.speed_mbps <= 0) state.speed_mbps = -1;
   state.mtu = static_cast<int>(readers::read_number(host, folder + "/mtu", 0));
+  state.index = static_cast<int>(readers::read_number(host, folder + "/ifindex", 0));
   state.mac = readers::read_attribute(host, folder + "/address");
   state.carrier_changes = readers::read_number(host, folder + "/carrier_changes", -1);
   state.counters = readers::read_counters(host, folder + "/statistics");

@@ -15,7 +15,8 @@ using nlohmann::json;
 json state_json(const LinkState& state) {
   return {{"present", state.present},   {"admin_up", state.admin_up},
           {"carrier", state.carrier},   {"speed_mbps", state.speed_mbps},
-          {"mtu", state.mtu},           {"addresses", state.addresses},
+          {"mtu", state.mtu},           {"index", state.index},
+          {"addresses", state.addresses},
           {"mac", state.mac},           {"carrier_changes", state.carrier_changes},
           {"counters", state.counters}, {"bond", state.bond},
           {"read_unix_s", state.read_unix_s}};
@@ -28,6 +29,7 @@ LinkState state_from(const json& value) {
   state.carrier = value.at("carrier").get<bool>();
   state.speed_mbps = value.at("speed_mbps").get<std::int64_t>();
   state.mtu = value.at("mtu").get<int>();
+  state.index = value.at("index").get<int>();
   state.addresses = value.at("addresses").get<std::vector<std::string>>();
   state.mac = value.at("mac").get<std::string>();
   state.carrier_changes = value.at("carrier_changes").get<std::int64_t>();

@@ -23,6 +23,7 @@ struct LinkState {
   bool present = false, admin_up = false, carrier = false;
   std::int64_t speed_mbps = -1;  ///< -1: the driver does not say
   int mtu = 0;
+  int index = 0;  ///< of the kernel; an interface made anew has another
   std::vector<std::string> addresses;
   std::string mac;
   std::int64_t carrier_changes = -1;

@@ -18,6 +18,7 @@ FakeHost veth() {
                 {folder + "speed", "-1\n"},
                 {folder + "mtu", "9000\n"},
                 {folder + "carrier_changes", "4\n"},
+                {folder + "ifindex", "12\n"},
                 {folder + "address", "02:00:00:00:00:07\n"},
                 {folder + "operstate", "up\n"},
                 {folder + "statistics/rx_errors", "3\n"},
@@ -34,6 +35,7 @@ TEST(LinkProbe, EverythingTheKernelShowsIsRead) {
   EXPECT_EQ(state.mtu, 9000);
   EXPECT_EQ(state.mac, "02:00:00:00:00:07");
   EXPECT_EQ(state.carrier_changes, 4);
+  EXPECT_EQ(state.index, 12);
   EXPECT_THAT(state.addresses, ElementsAre("10.1.0.7/16"));
   EXPECT_EQ(state.counters.at("rx_errors"), 3);
   EXPECT_EQ(state.counters.at("tx_bytes"), 123456789012);

@@ -29,6 +29,8 @@ nlohmann::json direction_to_json(const DirectionSample& direction) {
   return {{"sweep", sweep},
           {"payload_errors", direction.payload_errors},
           {"payload_checked", direction.payload_checked},
+          {"sent_bytes", direction.sent_bytes},
+          {"received_bytes", direction.received_bytes},
           {"segments", direction.segments},
           {"retransmitted", direction.retransmitted},
           {"longest_gap_s", direction.longest_gap_s},
@@ -55,6 +57,8 @@ DirectionSample direction_from_json(const nlohmann::json& value) {
   }
   direction.payload_errors = count_from(value, "payload_errors");
   direction.payload_checked = count_from(value, "payload_checked");
+  direction.sent_bytes = count_from(value, "sent_bytes");
+  direction.received_bytes = count_from(value, "received_bytes");
   direction.segments = count_from(value, "segments");
   direction.retransmitted = count_from(value, "retransmitted");
   direction.longest_gap_s = value.at("longest_gap_s").get<double>();

@@ -22,6 +22,8 @@ struct DirectionSample {
   std::vector<SizePoint> sweep;       ///< ascending sizes; the last is the one judged
   std::uint64_t payload_errors = 0;   ///< messages whose content was wrong
   std::uint64_t payload_checked = 0;  ///< messages whose content was checked
+  std::uint64_t sent_bytes = 0;       ///< payload handed over by the sender, all sizes and warm-ups, by its own count
+  std::uint64_t received_bytes = 0;   ///< payload that arrived, by the receiver's count
   std::uint64_t segments = 0;         ///< of TCP with data that the sender sent during the last size; 0: not told
   std::uint64_t retransmitted = 0;    ///< of these, sent once more
   double longest_gap_s = 0;           ///< between two messages of the last size at the receiver; 0: not told

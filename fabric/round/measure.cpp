@@ -53,7 +53,8 @@ Status measure_direction(Channel& channel, const PathSetup& setup, bool a_to_b, 
         .hooks = setup.hooks};
     const bool sends = a_to_b == setup.is_a, judged = &plan == &plans.back();
     const TcpCount before = judged && sends ? count_tcp(setup.own_address, setup.peer_address) : TcpCount{};
-    auto done = sends ? stream_send(channel, stream, deadline) : stream_receive(channel, stream, direction, deadline);
+    auto done = sends ? stream_send(channel, stream, direction, deadline)
+                      : stream_receive(channel, stream, direction, deadline);
     if (judged && sends) note_segments(before, count_tcp(setup.own_address, setup.peer_address), direction);
     if (!done) return done;
   }
@@ -81,9 +82,9 @@ void measure_both(Channel& channel, const PathSetup& setup, PairSample& half, De
   };
   DirectionSample& arriving = setup.is_a ? half.b_to_a_both : half.a_to_b_both;
   const StreamSetup out = stream(setup.is_a), in = stream(!setup.is_a);
-  const StreamEnd a_to_b{channel, setup.is_a ? out : in}, b_to_a{*setup.back, setup.is_a ? in : out};
-  auto measured =
-      setup.is_a ? stream_both(a_to_b, b_to_a, arriving, deadline) : stream_both(b_to_a, a_to_b, arriving, deadline);
+  const StreamEnd a_to_b{channel, setup.is_a ? out : in, half.a_to_b_both};
+  const StreamEnd b_to_a{*setup.back, setup.is_a ? in : out, half.b_to_a_both};
+  auto measured = setup.is_a ? stream_both(a_to_b, b_to_a, deadline) : stream_both(b_to_a, a_to_b, deadline);
   if (!measured) arriving.error = measured.error().what;
 }
 

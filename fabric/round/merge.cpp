@@ -24,6 +24,7 @@ DirectionSample merge_direction(const DirectionSample* received, const Direction
     merged.error = fmt::format("{} reported nothing", receiver);
   }
   if (sent != nullptr) {
+    merged.sent_bytes = sent->sent_bytes;
     merged.segments = sent->segments;
     merged.retransmitted = sent->retransmitted;
   }

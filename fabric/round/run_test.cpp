@@ -48,6 +48,14 @@ std::vector<PairSample> run(ThreadGroup& group, const RoundOrder& order, const R
   return merge_round(order, texts);
 }
 
+/// What one end says it sent is what the other says it got, and the windows are part of it.
+void expect_all_moved(const DirectionSample& direction) {
+  std::uint64_t measured = 0;
+  for (const auto& point : direction.sweep) measured += point.bytes * point.messages;
+  EXPECT_EQ(direction.sent_bytes, direction.received_bytes);
+  EXPECT_GE(direction.received_bytes, measured);
+}
+
 void expect_whole(const PairSample& sample, std::size_t sizes) {
   EXPECT_THAT(sample.error, IsEmpty());
   for (const auto* direction : {&sample.a_to_b, &sample.b_to_a}) {
@@ -56,6 +64,7 @@ void expect_whole(const PairSample& sample, std::size_t sizes) {
     for (const auto& point : direction->sweep) EXPECT_GT(point.bytes_per_s, 0);
     EXPECT_GT(direction->payload_checked, 0u);
     EXPECT_EQ(direction->payload_errors, 0u) << direction->first_wrong;
+    expect_all_moved(*direction);
   }
   EXPECT_GT(sample.latency_iterations, 0u);
   EXPECT_GT(sample.latency_p50_s, 0);
@@ -92,6 +101,7 @@ TEST(Round, BothDirectionsOfARailAreThenMeasuredAtOnce) {
     for (const auto* direction : {&sample.a_to_b_both, &sample.b_to_a_both}) {
       EXPECT_THAT(direction->error, IsEmpty());
       ASSERT_EQ(direction->sweep.size(), 1u);
+      expect_all_moved(*direction);
       EXPECT_GT(direction->sweep[0].bytes_per_s, 0);
       EXPECT_GT(direction->payload_checked, 0u);
       EXPECT_EQ(direction->payload_errors, 0u) << direction->first_wrong;

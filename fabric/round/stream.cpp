@@ -67,20 +67,24 @@ Status stream_receive(Channel& channel, const StreamSetup& setup, DirectionSampl
   return about(setup.what, setup.peer, drive({.in_channel = &channel, .in = &in}, watch));
 }
 
-Status stream_send(Channel& channel, const StreamSetup& setup, Deadline deadline) {
+Status stream_send(Channel& channel, const StreamSetup& setup, DirectionSample& direction, Deadline deadline) {
   StreamSender out(channel, setup);
   const Watch watch(setup.stall_s, deadline,
                     fmt::format("{}: waiting for {} to take messages", setup.what, setup.peer));
-  return about(setup.what, setup.peer, drive({.out_channel = &channel, .out = &out}, watch));
+  const Status driven = drive({.out_channel = &channel, .out = &out}, watch);
+  direction.sent_bytes += out.messages() * setup.plan.bytes;
+  return about(setup.what, setup.peer, driven);
 }
 
-Status stream_both(const StreamEnd& out_end, const StreamEnd& in_end, DirectionSample& direction, Deadline deadline) {
+Status stream_both(const StreamEnd& out_end, const StreamEnd& in_end, Deadline deadline) {
   StreamSender out(out_end.channel, out_end.setup);
-  StreamReceiver in(in_end.channel, in_end.setup, direction);
+  StreamReceiver in(in_end.channel, in_end.setup, in_end.direction);
   const StreamSetup& setup = in_end.setup;
   const Watch watch(setup.stall_s, deadline, fmt::format("{}: waiting for {}", setup.what, setup.peer));
   const Ends ends{.out_channel = &out_end.channel, .out = &out, .in_channel = &in_end.channel, .in = &in};
-  return about(setup.what, setup.peer, drive(ends, watch));
+  const Status driven = drive(ends, watch);
+  out_end.direction.sent_bytes += out.messages() * out_end.setup.plan.bytes;
+  return about(setup.what, setup.peer, driven);
 }
 
 }  // namespace fabricgate::fabric

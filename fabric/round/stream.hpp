@@ -38,15 +38,16 @@ std::uint64_t stream_window(std::uint64_t bytes);
 
 /// Adds a SizePoint and the payload counts to `direction`. The error is that of the channel or kind timeout.
 Status stream_receive(Channel& channel, const StreamSetup& setup, DirectionSample& direction, Deadline deadline);
-Status stream_send(Channel& channel, const StreamSetup& setup, Deadline deadline);
+/// Adds the bytes sent.
+Status stream_send(Channel& channel, const StreamSetup& setup, DirectionSample& direction, Deadline deadline);
 
 struct StreamEnd {
   Channel& channel;
   const StreamSetup& setup;
+  DirectionSample& direction;
 };
 /// Both directions at once, each over a channel of its own: over one, grants would wait behind the data that goes the
-/// other way, and half the rate would be all there is. The peer's `out` is our `in`. What arrives goes into
-/// `direction`.
-Status stream_both(const StreamEnd& out, const StreamEnd& in, DirectionSample& direction, Deadline deadline);
+/// other way, and half the rate would be all there is. The peer's `out` is our `in`.
+Status stream_both(const StreamEnd& out, const StreamEnd& in, Deadline deadline);
 
 }  // namespace fabricgate::fabric

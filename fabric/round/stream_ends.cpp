@@ -138,6 +138,7 @@ void StreamReceiver::end() {
                               .bytes_per_s = elapsed > 0 ? bytes / elapsed : 0,
                               .messages = messages,
                               .elapsed_s = elapsed});
+  direction_.received_bytes += received_ * setup_.plan.bytes;
   direction_.longest_gap_s = longest_gap_s_;
 }
 

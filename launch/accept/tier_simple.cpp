@@ -1,5 +1,7 @@
 // Tiers in which every node looks at itself: one order, one answer.
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "launch/accept/coordinator.hpp"
 #include "results/clock.hpp"
@@ -8,7 +10,7 @@
 namespace fabricgate::launch {
 namespace {
 
-constexpr double facts_s = 30, link_s = 20;
+constexpr double facts_s = 30, link_s = 20, settle_s = 2;
 
 std::vector<std::optional<Reply>> ask_all(Coordinator& c, const char* tier, const char* kind, nlohmann::json body, double seconds) {
   const int total = static_cast<int>(c.hosts().size());
@@ -33,6 +35,17 @@ void drop_busy(Coordinator& c, const std::vector<std::optional<Reply>>& replies)
     for (const std::string& reason : busy) why += (why.empty() ? "" : "; ") + reason;
     if (!why.empty()) refuse_busy(c, Tier::host, host, why);
   }
+}
+
+/// Some drivers fetch the counters from the adapter once a second (bnxt_en: stats-block-usecs), and would leave out the last
+/// of what was measured. Interfaces made by software count at once.
+void let_counters_settle(const Coordinator& c) {
+  if (c.setup().inventory.emulated()) return;
+  double last = 0;
+  for (const Record& record : c.records())
+    if (record.tier == Tier::pair || record.tier == Tier::collective) last = std::max(last, record.started_unix_s + record.elapsed_s);
+  const double left = std::min(settle_s, last + settle_s - unix_now_s());
+  if (left > 0) std::this_thread::sleep_for(std::chrono::duration<double>(left));
 }
 
 }  // namespace
@@ -60,6 +73,9 @@ void run_host_tier(Coordinator& c) {
 
 void run_link_tier(Coordinator& c) { ask_all(c, "link", "link", nullptr, link_s); }
 
-void run_counters(Coordinator& c) { ask_all(c, "counters", "counters", nullptr, link_s); }
+void run_counters(Coordinator& c) {
+  let_counters_settle(c);
+  ask_all(c, "counters", "counters", nullptr, link_s);
+}
 
 }  // namespace fabricgate::launch

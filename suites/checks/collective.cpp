@@ -79,6 +79,37 @@ std::string numbers_problem(const CollectiveSample& sample) {
   return "";
 }
 
+/// Rails of the sample that all its hosts declare.
+std::set<std::string> rails_used(const JudgeContext& context, const CollectiveSample& sample) {
+  std::set<std::string> rails;
+  for (const Rail& rail : context.node(sample.hosts[0])->spec->rails)
+    if (sample.rail.empty() || rail.name == sample.rail) rails.insert(rail.name);
+  std::set<std::string> shared = rails;
+  for (const std::string& rail : rails)
+    for (const std::string& host : sample.hosts)
+      if (declared_rail(context.node(host), rail) == nullptr) shared.erase(rail);
+  return shared;
+}
+
+/// Empty, or why the bytes moved are not told. All ranks together send at least 2(n-1) times the data, whatever the algorithm.
+std::string traffic_problem(const JudgeContext& context, const CollectiveSample& sample) {
+  std::set<std::pair<std::string, std::string>> told;
+  double sent = 0, received = 0, least = 0;
+  for (const fabric::CollectiveTraffic& moved : sample.moved) {
+    if (!told.emplace(moved.host, moved.rail).second) return "bytes of " + moved.host + " " + moved.rail + " are told twice";
+    sent += static_cast<double>(moved.sent_bytes);
+    received += static_cast<double>(moved.received_bytes);
+  }
+  for (const std::string& host : sample.hosts)
+    for (const std::string& rail : rails_used(context, sample))
+      if (told.count({host, rail}) == 0) return host + " does not tell how much it moved over " + rail;
+  for (const fabric::CollectivePoint& point : sample.points)
+    least += 2.0 * (sample.ranks - 1) * static_cast<double>(point.bytes) * point.iterations;
+  if (sent != received) return "more bytes were sent than received, or fewer";
+  if (sent < least) return "fewer bytes were moved than the sizes need";
+  return "";
+}
+
 std::vector<Finding> failures(const CollectiveSample& sample) {
   std::vector<Finding> findings;
   for (const std::string& host : sample.missing) {
@@ -129,6 +160,7 @@ Judgement judge_collective(const JudgeContext& context, const Record& record) {
   if (share == nullptr || !share->low || !share->high) return limit_missing(record, "collective.busbw_share");
   const double rate = node_rate(context, *sample);
   if (rate <= 0) return unusable(record, "the rails used are not declared for every host");
+  if (const std::string traffic = traffic_problem(context, *sample); !traffic.empty()) return unusable(record, traffic);
   const double nodes = static_cast<double>(sample->hosts.size()), ranks = sample->ranks;
   const double bound = rate * nodes / (nodes - 1) * (ranks - 1) / ranks;
   const double busbw = sample->points.back().busbw_bytes_per_s;

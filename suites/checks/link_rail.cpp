@@ -108,6 +108,7 @@ void judge_flaps(const RailView& v, double most, std::vector<Finding>& findings)
 std::string state_problem(const fabric::LinkState& state) {
   if (state.mtu <= 0 || state.mtu > 1 << 20) return "MTU " + std::to_string(state.mtu) + " cannot be";
   if (!within(state.read_unix_s, 1, 1e11)) return "the time of reading cannot be";
+  if (state.index < 0) return "interface index " + std::to_string(state.index) + " cannot be";
   if (state.carrier_changes < 0) return "carrier changes were not read";
   for (const auto& [name, value] : state.counters)
     if (value < 0) return "counter " + name + " is negative";
@@ -153,10 +154,11 @@ std::string readings_problem(const fabric::LinkState& before, const fabric::Link
   if (!within(before.read_unix_s, 1, 1e11) || now.read_unix_s - before.read_unix_s <= 0)
     return "the two readings are not in time order";
   if (now.speed_mbps < 0 && before.speed_mbps > 0) return "the speed was told at the start of the run alone";
+  if (before.index <= 0 || before.index != now.index) return "the interface was made anew during the run";
   if (before.carrier_changes < 0 || now.carrier_changes < before.carrier_changes)
     return "carrier changes ran backwards";
   for (const fabric::LinkState* state : {&before, &now})
-    for (const char* name : {"rx_errors", "tx_errors"})  // every interface has them
+    for (const char* name : {"rx_errors", "tx_errors", "rx_bytes", "tx_bytes"})  // every interface has them
       if (state->counters.count(name) == 0) return "counter " + std::string(name) + " was not read";
   for (const auto& [name, start] : before.counters) {
     const auto end = now.counters.find(name);
@@ -174,6 +176,11 @@ Judgement judge_readings(const JudgeContext& context, const Record& record, cons
   if (!problem.empty()) return unusable(record, problem);
   const Limit* changes = context.limits.find("link.carrier_changes");
   if (changes == nullptr || !changes->high) return limit_missing(record, "link.carrier_changes");
+  const Limit* traffic = context.limits.find("link.traffic_share");  // for the gate, which has the records of pairs
+  if (traffic == nullptr || !traffic->low) return limit_missing(record, "link.traffic_share");
+  const double most = 2 * v.rail->rate_bits_per_s / 8 * (v.sample.now.read_unix_s - v.sample.before->read_unix_s);
+  for (const char* name : {"rx_bytes", "tx_bytes"})
+    if (static_cast<double>(counter_delta(v, name)) > most) return unusable(record, std::string(name) + " grew by more than the rail can carry");
   std::vector<Finding> findings;
   judge_flaps(v, *changes->high, findings);
   for (const Counted& rule : counted()) {

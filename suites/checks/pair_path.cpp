@@ -66,13 +66,17 @@ std::string sweep_problem(const fabric::DirectionSample& direction, const std::v
   const auto planned = [](const fabric::SizePoint& point, std::uint64_t bytes) { return point.bytes == bytes; };
   if (!std::equal(direction.sweep.begin(), direction.sweep.end(), sizes.begin(), sizes.end(), planned))
     return fmt::format("measured with other message sizes than the planned {}", fmt::join(sizes, ", "));
+  double moved = 0;
   for (const fabric::SizePoint& point : direction.sweep) {
     if (!within(point.bytes_per_s, 1, 1e15)) return "a bandwidth is not a positive number";
     if (!within(point.elapsed_s, 1e-9, 1e6)) return "a measured time is not a positive number";
     if (point.messages == 0) return "a size was measured with no message";
     const double implied = static_cast<double>(point.messages) * static_cast<double>(point.bytes) / point.elapsed_s;
     if (!within(implied / point.bytes_per_s, 0.99, 1.01)) return "bandwidth, messages and time contradict each other";
+    moved += static_cast<double>(point.messages) * static_cast<double>(point.bytes);
   }
+  if (static_cast<double>(direction.received_bytes) < moved || direction.sent_bytes != direction.received_bytes)
+    return "the bytes sent, received and measured contradict each other";
   if (direction.sweep.back().elapsed_s < window_s)
     return "largest size measured for " + time_text(direction.sweep.back().elapsed_s) + ", at least " + time_text(window_s) + " are needed";
   if (!within(direction.longest_gap_s, 0, 2 * plan().stall_s)) return "the longest gap is not a time, or would have ended the transfer";

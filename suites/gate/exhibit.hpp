@@ -47,6 +47,21 @@ struct Staged {
   bool changed = false, lost_at_reboot = false;
 };
 
+/// Payload that one node sent and received over a rail, as a measurement that ended well says.
+struct Moved {
+  int node = 0;
+  int peer = -1;  ///< -1: several
+  int rail = 0;   ///< index into rail_names()
+  double sent_bytes = 0, received_bytes = 0;
+};
+
+/// Bytes that an interface counted between the two readings of a run.
+struct Counted {
+  int node = 0, rail = 0;
+  double tx_bytes = 0, rx_bytes = 0;
+  std::string netdev;
+};
+
 /// One accepted record; its sample is dropped after judging, what later steps need of it is kept here.
 struct Exhibit {
   Record record;                    ///< sample is null; verdict, reason and findings are the effective ones
@@ -61,6 +76,8 @@ struct Exhibit {
   std::size_t start = 0;                  ///< link checks: hash of the reading at the start of the run
   nlohmann::json digest;                  ///< host.facts, host.fleet: see fleet.hpp; stage.node: checksums of the programs
   std::optional<Staged> staged;           ///< stage.node
+  std::vector<Moved> moved;               ///< pair.rail, collective.allreduce
+  std::optional<Counted> counted;         ///< link.counters
 };
 
 struct Exhibits {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "fabric/collective/collective_sample.hpp"
 #include "fabric/link/link_sample.hpp"
 #include "inventory/desired/desired.hpp"
 #include "suites/checks/judging.hpp"
@@ -69,10 +70,26 @@ void add_troubles(const Limits& limits, const fabric::PairSample& sample, int di
   }
 }
 
+/// What an unbroken measurement moved, by either end.
+void note_moved(const fabric::PairSample& sample, int rail, Exhibit& exhibit) {
+  Moved a{.node = exhibit.nodes[0], .peer = exhibit.nodes[1], .rail = rail}, b{.node = a.peer, .peer = a.node, .rail = rail};
+  const auto add = [](const fabric::DirectionSample& direction, Moved& from, Moved& to) {
+    if (!direction.error.empty()) return;
+    from.sent_bytes += static_cast<double>(direction.sent_bytes);
+    to.received_bytes += static_cast<double>(direction.received_bytes);
+  };
+  add(sample.a_to_b, a, b);
+  add(sample.a_to_b_both, a, b);
+  add(sample.b_to_a, b, a);
+  add(sample.b_to_a_both, b, a);
+  if (sample.error.empty()) exhibit.moved = {a, b};
+}
+
 void extract_pair(const GateInput& input, Exhibit& exhibit) {
   const auto sample = fabric::pair_sample_from_json(exhibit.record.sample);
   if (!sample) return;
   exhibit.mode = sample->mode;
+  if (exhibit.record.check == "pair.rail") note_moved(*sample, rail_index(input.inventory, exhibit.record.rail), exhibit);
   PathFigures figures;
   figures.latency_s = sample->latency_p50_s;
   const Limit* limit = input.limits.find("pair.bandwidth_share");
@@ -125,6 +142,21 @@ void extract_reach(const GateInput& input, Exhibit& exhibit) {
   }
 }
 
+void extract_counters(const GateInput& input, Exhibit& exhibit) {
+  const auto sample = fabric::link_sample_from_json(exhibit.record.sample);
+  if (!sample || !sample->before) return;
+  const auto grown = [&](const char* name) {
+    const auto now = sample->now.counters.find(name), before = sample->before->counters.find(name);
+    if (now == sample->now.counters.end() || before == sample->before->counters.end()) return -1.0;
+    return static_cast<double>(now->second) - static_cast<double>(before->second);
+  };
+  exhibit.counted = Counted{.node = exhibit.nodes[0],
+                            .rail = rail_index(input.inventory, exhibit.record.rail),
+                            .tx_bytes = grown("tx_bytes"),
+                            .rx_bytes = grown("rx_bytes"),
+                            .netdev = sample->netdev};
+}
+
 void extract_link(const GateInput& input, Exhibit& exhibit) {
   const auto sample = fabric::link_sample_from_json(exhibit.record.sample);
   if (!sample) return;
@@ -141,6 +173,19 @@ void extract_link(const GateInput& input, Exhibit& exhibit) {
 bool says(const nlohmann::json& sample, const char* key) {
   const auto found = sample.find(key);
   return found != sample.end() && found->is_boolean() && found->get<bool>();
+}
+
+void extract_collective(const GateInput& input, Exhibit& exhibit) {
+  const auto sample = fabric::collective_sample_from_json(exhibit.record.sample);
+  if (!sample || !sample->error.empty() || !sample->missing.empty()) return;
+  for (const fabric::CollectiveTraffic& moved : sample->moved) {
+    const auto host = std::find(exhibit.record.hosts.begin(), exhibit.record.hosts.end(), moved.host);
+    if (host == exhibit.record.hosts.end()) continue;
+    exhibit.moved.push_back({.node = exhibit.nodes[static_cast<std::size_t>(host - exhibit.record.hosts.begin())],
+                             .rail = rail_index(input.inventory, moved.rail),
+                             .sent_bytes = static_cast<double>(moved.sent_bytes),
+                             .received_bytes = static_cast<double>(moved.received_bytes)});
+  }
 }
 
 /// Names, leaves and what the nodes say of themselves.
@@ -176,6 +221,8 @@ void extract(const GateInput& input, Exhibit& exhibit) {
     if (record.check == "pair.reach" && exhibit.nodes.size() == 2) extract_reach(input, exhibit);
     if (record.check == "stage.node") exhibit.staged = Staged{says(record.sample, "changed"), says(record.sample, "lost_at_reboot")};
     if (record.check == "link.rail") extract_link(input, exhibit);
+    if (record.check == "collective.allreduce") extract_collective(input, exhibit);
+    if (record.check == "link.counters") extract_counters(input, exhibit);
     if (record.check == "host.facts") exhibit.digest = fleet_sample({&record});
     if (record.check == "host.fleet" && record.sample.contains("hosts")) exhibit.digest = record.sample;
   }

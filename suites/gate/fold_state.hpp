@@ -35,6 +35,8 @@ struct Fold {
 void fold_nodes(Fold& fold);
 /// Rails read again at the end of the run.
 void fold_end(Fold& fold);
+/// Bytes that the rails counted, against what was sent and received over them.
+void fold_traffic(Fold& fold);
 /// A rail whose links have one lower speed on every node: one finding of the rail.
 void fold_declared(Fold& fold);
 void fold_pairs(Fold& fold);

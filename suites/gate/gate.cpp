@@ -9,7 +9,7 @@
 ///     those that none explains stand. Pairs of a node that is itself shut are excused, all others must have been
 ///     measured;
 ///  4. the collective must cover every node that did not leave;
-///  5. link counters are read again at the end;
+///  5. link counters are read again at the end, and an interface must have carried what was measured over its rail;
 ///  6. the cluster is the worst of required nodes, findings of no single node, and missing evidence.
 #include "suites/gate/gate.hpp"
 
@@ -69,6 +69,7 @@ GateResult gate(const GateInput& input, const Exhibits& exhibits) {
   fold_missing_pairs(fold);
   fold_collective(fold);
   fold_end(fold);
+  fold_traffic(fold);
   summarise_paths(fold);
   conclude(fold);
   return std::move(fold.result);

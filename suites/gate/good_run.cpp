@@ -20,6 +20,7 @@ namespace fabricgate::suites {
 namespace {
 
 constexpr double start_unix_s = 1.75e9;
+constexpr std::int64_t most_bytes = 20'000'000'000;  // more than a good run moves
 
 std::string inventory_yaml(const GoodRunShape& shape) {
   std::string out = fmt::format(
@@ -54,6 +55,7 @@ fabric::DirectionSample direction(double rate, const std::vector<std::uint64_t>&
     const auto messages = static_cast<std::uint64_t>(rate * 0.93 * 0.5 / static_cast<double>(bytes)) + 1;
     const double elapsed = static_cast<double>(messages * bytes) / (rate * 0.93);
     out.sweep.push_back({.bytes = bytes, .bytes_per_s = rate * 0.93, .messages = messages, .elapsed_s = elapsed});
+    out.sent_bytes = out.received_bytes += messages * bytes;
   }
   out.payload_checked = 12;
   out.segments = 40000;
@@ -157,12 +159,14 @@ nlohmann::json good_link(const Inventory& inventory, std::size_t node, const Rai
     if (want.name == rail.name) state.addresses = {format_ipv4(want.address) + "/16"};
   state.mac = mac(node, rail.name);
   state.carrier_changes = 2;
-  state.counters = {{"rx_errors", 0}, {"tx_errors", 0}, {"rx_crc_errors", 0}, {"rx_dropped", 3}};
+  state.index = 7;
+  state.counters = {{"rx_errors", 0}, {"tx_errors", 0}, {"rx_crc_errors", 0}, {"rx_dropped", 3}, {"rx_bytes", 5000}, {"tx_bytes", 4000}};
   state.read_unix_s = start_unix_s;
   fabric::LinkSample sample{.host = inventory.nodes[node].name, .rail = rail.name, .netdev = rail.netdev, .now = state};
   if (end) {
     sample.before = state;
     sample.now.read_unix_s = start_unix_s + 100;
+    for (const char* name : {"rx_bytes", "tx_bytes"}) sample.now.counters[name] += most_bytes;
   }
   return to_json_value(sample);
 }
@@ -230,7 +234,7 @@ nlohmann::json good_reach(const Inventory& inventory, std::size_t a, std::size_t
   return to_json_value(sample);
 }
 
-nlohmann::json good_collective(const std::vector<std::string>& hosts, double node_rate) {
+nlohmann::json good_collective(const std::vector<std::string>& hosts, double node_rate, int rails) {
   fabric::CollectiveSample sample{.hosts = hosts, .ranks = static_cast<int>(hosts.size()), .engine = "ucx-tcp"};
   const double factor = 2.0 * (sample.ranks - 1) / sample.ranks;
   for (const std::uint64_t bytes : {std::uint64_t{64 << 10}, std::uint64_t{16 << 20}}) {
@@ -240,6 +244,9 @@ nlohmann::json good_collective(const std::vector<std::string>& hosts, double nod
     sample.points.push_back({.bytes = bytes, .algorithm = algorithm, .iterations = 5, .elapsed_s = elapsed, .busbw_bytes_per_s = busbw});
     sample.elements_checked += hosts.size() * bytes / sizeof(float) * 7;  // 5 and 2 to warm up
   }
+  for (const std::string& host : hosts)
+    for (int rail = 0; rail < rails; ++rail)
+      sample.moved.push_back({.host = host, .rail = fmt::format("rail{}", rail), .sent_bytes = 200'000'000, .received_bytes = 200'000'000});
   sample.rank_elapsed_s.assign(hosts.size(), sample.points.back().elapsed_s);
   return to_json_value(sample);
 }
@@ -260,7 +267,7 @@ GoodRun good_run(const GoodRunShape& shape) {
   std::vector<std::string> names;
   add_nodes(make, names);
   add_pairs(make, names, shape.rounds);
-  make.add("collective.allreduce", names, "", good_collective(names, shape.rails * 1e9 / 8));
+  make.add("collective.allreduce", names, "", good_collective(names, shape.rails * 1e9 / 8, shape.rails));
   for (std::size_t i = 0; i < names.size(); ++i)
     for (const Rail& rail : run.inventory.nodes[i].spec->rails) {
       make.add("link.counters", {names[i]}, rail.name, good_link(run.inventory, i, rail, true));
