@@ -71,7 +71,7 @@ Result<RunFolder> RunFolder::create(const std::string& runs_dir, const Setup& se
 Result<Setup> RunFolder::load(const std::string& path) {
   const RunFolder folder(path);
   std::error_code error;
-  if (fs::exists(folder.file("stage.txt"), error) && !fs::exists(folder.file("identity.json"), error))
+  if (fs::exists(folder.file("stage-0.jsonl"), error) && !fs::exists(folder.file("identity.json"), error))
     return Error{ErrorKind::parse, path + " is the folder of a stage, which measures nothing that could be judged; give that of a gate or accept", 0};
   Job job{.name = "judge"};
   for (auto& [name, text] : {std::pair<const char*, std::string*>{"inventory.yaml", &job.inventory_text},

@@ -57,7 +57,7 @@ TEST_F(RunFolderTest, WhatWasCreatedIsLoadedAgain) {
 }
 
 TEST_F(RunFolderTest, TheFolderOfAStageIsSaidToBeOne) {
-  write(runs + "/stage.txt", "nothing to do\n");
+  write(runs + "/stage-0.jsonl", "{}\n");  // as commands/stage.cpp names it
   EXPECT_THAT(RunFolder::load(runs).error().what, HasSubstr("is the folder of a stage"));
 }
 
