@@ -1,6 +1,7 @@
 #pragma once
 /// The steps by name, and what they share.
 #include "bootstrap/steps/step.hpp"
+#include "results/json_text.hpp"
 
 namespace fabricgate::bootstrap {
 
@@ -25,8 +26,5 @@ std::string shell_line(const std::vector<std::string>& arguments);
 /// Interfaces no step may touch, each with the reason: they carry this SSH session, the default route or an address of
 /// the management network.
 std::map<std::string, std::string> protected_interfaces(Host& host, const Desired& desired);
-
-/// A text member of an object, empty when it is absent or no text.
-std::string text_of(const nlohmann::json& object, const char* key);
 
 }  // namespace fabricgate::bootstrap

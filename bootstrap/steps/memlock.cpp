@@ -94,10 +94,10 @@ StepPlan plan_memlock(const Desired& desired, const json& observed) {
   StepPlan plan;
   if (!desired.memlock_bytes || !desired.manage.memlock) return plan;
   const std::uint64_t wanted = *desired.memlock_bytes;
-  const std::string unit = text_of(observed, "unit");
-  if (text_of(observed, "limits_file") != wanted_limits(wanted))
+  const std::string unit = text_under(observed, "unit");
+  if (text_under(observed, "limits_file") != wanted_limits(wanted))
     plan.actions.push_back(write_action(limits_file, wanted_limits(wanted)));
-  const bool unit_changes = !unit.empty() && text_of(observed, "unit_file") != wanted_unit(wanted);
+  const bool unit_changes = !unit.empty() && text_under(observed, "unit_file") != wanted_unit(wanted);
   if (unit_changes) plan.actions.push_back(write_action(unit_file(unit), wanted_unit(wanted)));
   if (unit_changes || observed.at("reload").get<bool>()) plan.actions.push_back({"systemctl daemon-reload"});
   bool live = false;
@@ -119,10 +119,10 @@ StepPlan plan_memlock(const Desired& desired, const json& observed) {
 
 Status apply_memlock(StepContext& context, const json& observed) {
   const std::uint64_t wanted = *context.desired.memlock_bytes;
-  const std::string unit = text_of(observed, "unit");
-  if (text_of(observed, "limits_file") != wanted_limits(wanted))
+  const std::string unit = text_under(observed, "unit");
+  if (text_under(observed, "limits_file") != wanted_limits(wanted))
     if (auto status = write_checked(context, limits_file, wanted_limits(wanted)); !status) return status;
-  const bool unit_changes = !unit.empty() && text_of(observed, "unit_file") != wanted_unit(wanted);
+  const bool unit_changes = !unit.empty() && text_under(observed, "unit_file") != wanted_unit(wanted);
   if (unit_changes)
     if (auto status = write_checked(context, unit_file(unit), wanted_unit(wanted)); !status) return status;
   if (unit_changes || observed.at("reload").get<bool>())

@@ -69,7 +69,7 @@ StepPlan plan_modules(const Desired& desired, const json& observed) {
                                            "not loaded"));
     return plan;
   }
-  if (text_of(observed, "file") != wanted_file(desired))
+  if (text_under(observed, "file") != wanted_file(desired))
     plan.actions.push_back(write_action(drop_in, wanted_file(desired)));
   for (const json& module : observed.at("missing"))
     plan.actions.push_back({shell_line({"modprobe", module.get<std::string>()})});
@@ -77,7 +77,7 @@ StepPlan plan_modules(const Desired& desired, const json& observed) {
 }
 
 Status apply_modules(StepContext& context, const json& observed) {
-  if (text_of(observed, "file") != wanted_file(context.desired))
+  if (text_under(observed, "file") != wanted_file(context.desired))
     if (auto status = write_checked(context, drop_in, wanted_file(context.desired)); !status) return status;
   Status first;
   for (const json& value : observed.at("missing")) {

@@ -77,7 +77,7 @@ StepPlan plan_network(const Desired& desired, const json& observed) {
   StepPlan plan;
   if (!desired.manage.network) return plan;
   for (const PersistentFile& file : persistent_files(desired, owners_of(observed))) {
-    if (text_of(observed.at("files"), file.path.c_str()) == file.content) continue;
+    if (text_under(observed.at("files"), file.path.c_str()) == file.content) continue;
     plan.actions.push_back(write_action(file.path, file.content, file.mode));
     if (!file.reload.empty()) plan.actions.push_back({shell_line(file.reload)});
   }
@@ -89,7 +89,7 @@ StepPlan plan_network(const Desired& desired, const json& observed) {
 
 Status apply_network(StepContext& context, const json& observed) {
   for (const PersistentFile& file : persistent_files(context.desired, owners_of(observed))) {
-    if (text_of(observed.at("files"), file.path.c_str()) == file.content) continue;
+    if (text_under(observed.at("files"), file.path.c_str()) == file.content) continue;
     if (auto status = write_checked(context, file.path, file.content, file.mode); !status) return status;
     if (file.reload.empty()) continue;
     if (auto status = run_checked(context, file.reload); !status) return status;

@@ -75,7 +75,7 @@ StepPlan plan_packages(const Desired& desired, const json& observed) {
                                            "package " + name.get<std::string>() + " installed", "not installed"));
     return plan;
   }
-  for (const Words& command : commands_for(package_manager_named(text_of(observed, "manager")), observed))
+  for (const Words& command : commands_for(package_manager_named(text_under(observed, "manager")), observed))
     plan.actions.push_back({shell_line(command)});
   return plan;
 }
@@ -112,7 +112,7 @@ std::string tail(const std::string& text) {
 }
 
 Status apply_packages(StepContext& context, const json& observed) {
-  const PackageManager& manager = package_manager_named(text_of(observed, "manager"));
+  const PackageManager& manager = package_manager_named(text_under(observed, "manager"));
   for (const char* path : {"/var/cache", "/usr"})
     if (auto space = context.host.free_bytes(path); space && *space < least_space) {
       context.findings.push_back(make_finding("stage.disk_full", {.host = context.desired.node, .file = path},

@@ -95,9 +95,4 @@ std::map<std::string, std::string> protected_interfaces(Host& host, const Desire
   return out;
 }
 
-std::string text_of(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 }  // namespace fabricgate::bootstrap

@@ -64,7 +64,7 @@ Result<json> observe_sysctl(StepContext& context) {
 StepPlan plan_sysctl(const Desired& desired, const json& observed) {
   StepPlan plan;
   if (!desired.manage.sysctl || desired.sysctl.empty()) return plan;
-  if (text_of(observed, "file") != wanted_file(desired, observed))
+  if (text_under(observed, "file") != wanted_file(desired, observed))
     plan.actions.push_back(write_action(drop_in, wanted_file(desired, observed)));
   for (const auto& [key, value] : desired.sysctl) {
     if (!observed.at("values").contains(key)) continue;
@@ -83,7 +83,7 @@ StepPlan plan_sysctl(const Desired& desired, const json& observed) {
 
 Status apply_sysctl(StepContext& context, const json& observed) {
   const Desired& desired = context.desired;
-  if (text_of(observed, "file") != wanted_file(desired, observed))
+  if (text_under(observed, "file") != wanted_file(desired, observed))
     if (auto status = write_checked(context, drop_in, wanted_file(desired, observed)); !status) return status;
   for (const auto& [key, value] : desired.sysctl) {
     if (!observed.at("values").contains(key)) continue;

@@ -15,12 +15,6 @@ CollectivePoint point_from(const nlohmann::json& value) {
           .busbw_bytes_per_s = value.at("busbw_bytes_per_s").get<double>()};
 }
 
-std::uint64_t count_from(const nlohmann::json& value, const char* key) {
-  const nlohmann::json& count = value.at(key);
-  if (!count.is_number_unsigned()) throw nlohmann::json::type_error::create(302, fmt::format("{}: not a count", key), &value);
-  return count.get<std::uint64_t>();
-}
-
 CollectiveTraffic traffic_from(const nlohmann::json& value) {
   return {.host = value.at("host").get<std::string>(),
           .rail = value.at("rail").get<std::string>(),

@@ -10,14 +10,6 @@
 namespace fabricgate::fabric {
 namespace {
 
-/// A count that is no count is a parse error: a conversion would make a large number of a negative one.
-std::uint64_t count_from(const nlohmann::json& value, const char* key) {
-  const nlohmann::json& count = value.at(key);
-  const bool whole = count.is_number_unsigned() || (count.is_number_integer() && count.get<std::int64_t>() >= 0);
-  if (!whole) throw nlohmann::json::type_error::create(302, fmt::format("{}: not a count", key), &value);
-  return count.get<std::uint64_t>();
-}
-
 nlohmann::json direction_to_json(const DirectionSample& direction) {
   nlohmann::json sweep = nlohmann::json::array();
   for (const auto& point : direction.sweep) {

@@ -8,6 +8,7 @@
 
 #include "launch/accept/worker.hpp"
 #include "results/file.hpp"
+#include "results/json_text.hpp"
 
 namespace fabricgate::launch {
 namespace {
@@ -32,12 +33,6 @@ Status write_copies(const RunFolder& folder, const Setup& setup) {
                                    {"identity.json", identity_text}})
     if (auto written = write_file_atomic(folder.file(name), text); !written) return written;
   return {};
-}
-
-/// Empty where there is none.
-std::string text_under(const json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 Error identity_problem(const RunFolder& folder, const std::string& what) {

@@ -48,8 +48,8 @@ class RunFolder {
   std::string path_;
 };
 
-/// RUNS/latest names the newest run that has a verdict of its own making; an atomic replacement, never a missing link. On an error, of which a RUNS/latest that is a
-/// folder is one, everything stays as it was.
+/// RUNS/latest names the newest run that has a verdict of its own making; an atomic replacement, never a missing link. On
+/// an error, of which a RUNS/latest that is a folder is one, everything stays as it was.
 Status point_latest(const std::string& runs, const std::string& run);
 
 }  // namespace fabricgate::launch

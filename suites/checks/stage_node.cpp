@@ -1,16 +1,11 @@
 #include <algorithm>
 
 #include "bootstrap/steps/step.hpp"
+#include "results/json_text.hpp"
 #include "suites/checks/judging.hpp"
 
 namespace fabricgate::suites {
 namespace {
-
-/// The text under `key`, empty where there is none.
-std::string text_of(const nlohmann::json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 /// Of a program: not the one of nothing at all.
 bool is_checksum(const std::string& text) {
@@ -25,7 +20,7 @@ std::string steps_problem(const nlohmann::json& sample) {
   bool done = false;
   for (const bootstrap::Step& step : bootstrap::steps()) left.push_back(step.id);
   for (const auto& step : *steps) {
-    const std::string id = text_of(step, "id"), state = text_of(step, "state");
+    const std::string id = text_under(step, "id"), state = text_under(step, "state");
     if (state != "done" && state != "unchanged") return "step '" + id + "' is '" + state + "'";
     std::erase(left, id);
     done = done || state == "done";
@@ -45,11 +40,11 @@ std::string steps_problem(const nlohmann::json& sample) {
 Judgement judge_stage_node(const JudgeContext& context, const Record& record) {
   const nlohmann::json& sample = record.sample;
   if (!sample.is_object()) return unusable(record, "sample is not an object");
-  const std::string state = text_of(sample, "state");
+  const std::string state = text_under(sample, "state");
   if (state != "ready") return unusable(record, "staging ended in state '" + state + "'");
   if (const std::string problem = steps_problem(sample); !problem.empty()) return unusable(record, problem);
   for (const char* program : {"agent_sha256", "rank_sha256"})
-    if (!is_checksum(text_of(sample, program))) return unusable(record, std::string(program) + " is no checksum of a program");
+    if (!is_checksum(text_under(sample, program))) return unusable(record, std::string(program) + " is no checksum of a program");
   const auto offset = sample.find("clock_offset_s"), error = sample.find("clock_error_s");
   if (offset == sample.end() || offset->is_null()) return decide({});
   const Limit* limit = context.limits.find("clock.offset");
