@@ -18,7 +18,7 @@ double median(std::vector<float> values) {
 }
 
 struct Tally {
-  std::size_t mtu = 0, unstable = 0, unreachable = 0, both = 0, retested = 0;
+  std::size_t mtu = 0, unstable = 0, unreachable = 0, both = 0, retested = 0, again = 0;
   std::vector<float> share, loss;
 };
 
@@ -31,6 +31,7 @@ Tally tally(const Culprit& culprit, const PathTable& table) {
     out.unreachable += cell.state == PathClass::unreachable;
     out.both += cell.both;
     out.retested += cell.retested;
+    out.again += cell.again;
     if (cell.share >= 0) out.share.push_back(cell.share);
     if (cell.loss >= 0) out.loss.push_back(cell.loss);
   }
@@ -49,6 +50,7 @@ void absorb(Culprit& into, const Culprit& more) {
   into.evidence = std::move(evidence);
   into.contradicted += more.contradicted;
   into.confidence = std::min(into.confidence, more.confidence);
+  into.again = into.again && more.again;
   if (more.share >= 0) into.share = into.share < 0 ? more.share : std::min(into.share, more.share);
   into.loss = std::max(into.loss, more.loss);
   if (into.effect != more.effect && more.effect == Effect::unreachable) into.effect = more.effect;
@@ -214,6 +216,7 @@ void describe(Culprit& culprit, const PathTable& table) {
   const std::size_t all = culprit.evidence.size();
   culprit.share = median(counts.share);
   culprit.loss = median(counts.loss);
+  culprit.again = 2 * counts.again > all;
   if (culprit.effect != Effect::slow || all == 0) return;
   const bool contradicted = culprit.contradicted > few_contradictions * static_cast<double>(all);
   if (2 * counts.mtu > all) {

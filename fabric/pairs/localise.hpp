@@ -116,6 +116,7 @@ struct Culprit {
   std::vector<DirectedPath> evidence;  ///< the bad paths it explains, sorted
   int contradicted = 0;                ///< good paths that should have been bad
   double confidence = 0;               ///< 0 … 1; below 0.5 the finding is inconclusive
+  bool again = false;                  ///< effect contention: most of the evidence was slow every time others ran
   double share = -1;                   ///< median measured share of the evidence, -1 unknown
   double loss = -1;                    ///< median share of frames lost, -1 unknown
   std::string text;                    ///< why, for the evidence of the finding

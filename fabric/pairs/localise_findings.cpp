@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t max_evidence = 12;     // lines per finding; the count is in `found`
 constexpr double settled = 0.5;              // confidence below which nobody is blamed
-constexpr std::size_t contention_paths = 6;  // so many paths of one part slow together is more than noise
 
 const char* slow_cause(CulpritKind kind) {
   switch (kind) {
@@ -222,10 +221,7 @@ std::string path_text(const DirectedPath& path, const PathTable& table, const Ob
 }
 
 Verdict verdict_of(const Culprit& culprit, Verdict by_catalogue) {
-  if (culprit.effect == Effect::contention) {
-    const bool one_part = culprit.kind != CulpritKind::pair && culprit.kind != CulpritKind::unexplained;
-    return one_part && culprit.evidence.size() >= contention_paths ? Verdict::inconclusive : Verdict::warn;
-  }
+  if (culprit.effect == Effect::contention) return culprit.again ? Verdict::fail : Verdict::inconclusive;
   return culprit.confidence < settled ? Verdict::inconclusive : by_catalogue;
 }
 

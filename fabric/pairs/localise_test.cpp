@@ -223,9 +223,12 @@ TEST(Localise, APairThatIsGoodAloneIsContentionAndNotBlamed) {
   World world(4, 2);
   world.slow_path(0, 1, 0, 0.6F);
   world.extra.push_back(alone(0, 1, 0, 0.96F));
-  const Finding finding = only_finding(world);
-  EXPECT_EQ(finding.cause, "pair.contention");
-  EXPECT_EQ(finding.verdict, Verdict::warn);
+  const Finding once = only_finding(world);
+  EXPECT_EQ(once.cause, "pair.contention");
+  EXPECT_EQ(once.verdict, Verdict::inconclusive);
+  EXPECT_THAT(once.found, HasSubstr("median 60% of the expected rate")) << "what was slow, not what it reached alone";
+  world.extra.push_back(world.path(0, 1, 0));
+  EXPECT_EQ(only_finding(world).verdict, Verdict::fail) << "every time others run";
 }
 
 TEST(Localise, ANodeThatIsSlowOnlyWithAllRailsRunningStaysInconclusive) {

@@ -41,6 +41,8 @@ PathTable::PathTable(const Observation& observation)
     if (path.result == PathClass::bad) count(tallies[at].bad[alone]);
     if (path.result == PathClass::unreachable) count(tallies[at].unreachable[alone]);
     Cell& cell = cells_[at];
+    if (!alone && path.share >= 0)
+      cell.loaded_share = cell.loaded_share < 0 ? path.share : std::min(cell.loaded_share, path.share);
     if (alone && !cell.retested) {
       cell.share = cell.loss = -1;
       cell.both = false;
@@ -59,6 +61,8 @@ void PathTable::fold(const Tally& tally, Cell& cell) const {
   const int alone = cell.retested ? 1 : 0;
   const int bad = tally.bad[alone] + tally.unreachable[alone];
   const int bad_together = tally.bad[0] + tally.unreachable[0];
+  cell.loaded = bad_together + tally.good[0];
+  cell.again = bad_together > 1;
   if (bad == 0 && tally.good[alone] == 0) return;
   cell.unstable = bad > 0 && tally.good[alone] > 0;
   if (bad == 0) {
@@ -136,6 +140,7 @@ PathTable PathTable::contention_view() const {
     cell.explained = cell.certain = false;
     if (cell.contention) {
       cell.state = PathClass::bad;
+      cell.share = cell.loaded_share;
     } else if (cell.state != PathClass::good) {
       cell.state = PathClass::unmeasured;
     }

@@ -10,6 +10,8 @@ namespace fabricgate::fabric {
 struct Cell {
   PathClass state = PathClass::unmeasured;
   bool contention = false;  ///< bad with others running, good alone
+  int loaded = 0;           ///< measurements with others running
+  bool again = false;       ///< bad in more than one of these
   bool unstable = false;    ///< repetitions of the same kind disagree, or good together and bad alone
   bool mtu = false;         ///< frames of the declared MTU do not pass
   bool retested = false;    ///< measured alone or with a partner
@@ -17,6 +19,7 @@ struct Cell {
   bool certain = false;     ///< … and that culprit needs no inference: the path says nothing about other parts
   bool both = false;        ///< bad only with both directions running at once
   float share = -1, loss = -1;
+  float loaded_share = -1;  ///< the least share with others running
 };
 
 class PathTable {

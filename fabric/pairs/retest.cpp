@@ -11,7 +11,6 @@
 #include <set>
 #include <tuple>
 
-#include "fabric/pairs/coverage.hpp"
 #include "fabric/pairs/path_table.hpp"
 
 namespace fabricgate::fabric {
@@ -126,6 +125,22 @@ class Planner {
 
 RetestPlan plan_retests(const Observation& first_pass, const RetestLimits& limits) {
   return Planner(first_pass, limits).plan();
+}
+
+std::vector<NodePair> plan_loaded(const Observation& observation) {
+  const PathTable table(observation);
+  const auto once = [&](int rail, int from, int to) {
+    const Cell& cell = table.at(rail, from, to);
+    return cell.contention && cell.loaded < 2;
+  };
+  std::vector<NodePair> pairs;
+  for (int a = 0; a < table.nodes(); ++a)
+    for (int b = a + 1; b < table.nodes(); ++b) {
+      bool wanted = false;
+      for (int rail = 0; rail < table.rails() && !wanted; ++rail) wanted = once(rail, a, b) || once(rail, b, a);
+      if (wanted) pairs.push_back({a, b});
+    }
+  return pairs;
 }
 
 }  // namespace fabricgate::fabric

@@ -2,6 +2,7 @@
 /// Which further measurements settle whom to blame: a pure plan from the first pass.
 #include <vector>
 
+#include "fabric/pairs/coverage.hpp"
 #include "fabric/pairs/localise.hpp"
 
 namespace fabricgate::fabric {
@@ -29,5 +30,9 @@ struct RetestPlan {
 /// Repeats suspect rails of pairs alone, then each suspect end with known-good partners (no bad result on that rail).
 /// What was measured alone already is not planned again. Deterministic.
 RetestPlan plan_retests(const Observation& first_pass, const RetestLimits& limits = {});
+
+/// Pairs of which a path was slow with others running and good alone, and was tried with others running only once: once
+/// more tells what comes every time (a shared limit) from what came once. `observation` has the repetitions alone.
+std::vector<NodePair> plan_loaded(const Observation& observation);
 
 }  // namespace fabricgate::fabric

@@ -93,6 +93,18 @@ TEST(Retest, WhatWasTriedAloneIsNotPlannedAgain) {
   EXPECT_THAT(plan_retests(world.observe()).rounds, IsEmpty());
 }
 
+TEST(Retest, WhatIsSlowWithOthersAndGoodAloneIsTriedWithOthersOnceMore) {
+  World world(4, 2);
+  EXPECT_THAT(plan_loaded(world.observe()), IsEmpty());
+  world.slow_path(2, 1, 1, 0.6F);
+  EXPECT_THAT(plan_loaded(world.observe()), IsEmpty()) << "alone first";
+  PathResult again = world.path(2, 1, 1);
+  world.extra.push_back({.from = 2, .to = 1, .rail = 1, .result = PathClass::good, .mode = PairMode::alone, .share = 0.96F});
+  EXPECT_THAT(plan_loaded(world.observe()), ::testing::ElementsAre(NodePair{1, 2}));
+  world.extra.push_back(again);
+  EXPECT_THAT(plan_loaded(world.observe()), IsEmpty());
+}
+
 /// The loop of a run: first pass, plan, repeat, blame.
 TEST(Retest, AfterTheRepetitionsNoiseIsContentionAndTheFaultIsNamed) {
   World world(5, 2);

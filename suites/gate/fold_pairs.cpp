@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -25,26 +27,33 @@ std::vector<Group> groups_of(const Exhibits& exhibits) {
   return groups;
 }
 
-/// Measured slow as planned, then good in every repetition, alone and under full load: contention, a warning.
-bool recovered(const Group& group) {
-  if (group[0]->record.check != "pair.rail" || group[0]->record.attempt != 0) return false;
-  if (group[0]->record.verdict != Verdict::fail) return false;
+/// The measurement that was slow with others running, where every other one was good, alone and with others running: a
+/// warning. Wrong data is never that.
+const Exhibit* slow_once(const Group& group) {
+  if (group[0]->record.check != "pair.rail" || group[0]->record.attempt != 0) return nullptr;
+  const Exhibit* slow = nullptr;
   bool alone = false, loaded = false;
-  for (std::size_t i = 1; i < group.size(); ++i) {
-    if (!good(*group[i])) return false;
-    alone = alone || group[i]->mode == fabric::PairMode::alone;
-    loaded = loaded || group[i]->mode == fabric::PairMode::together;
+  for (const Exhibit* exhibit : group) {
+    const bool together = exhibit->mode == fabric::PairMode::together;
+    if (good(*exhibit)) {
+      (together ? loaded : alone) = true;
+      continue;
+    }
+    if (slow != nullptr || !together || exhibit->record.verdict != Verdict::fail) return nullptr;
+    slow = exhibit;
   }
-  // Wrong data is never contention.
-  const auto wrong = [](const Finding& finding) { return finding.cause != "pair.below_floor" && finding.cause != "pair.latency_high"; };
-  return alone && loaded && std::none_of(group[0]->record.findings.begin(), group[0]->record.findings.end(), wrong);
+  const auto wrong = [](const Finding& finding) {
+    return !opens_gate(finding.verdict) && finding.cause != "pair.below_floor" && finding.cause != "pair.latency_high";
+  };
+  if (slow == nullptr || !alone || !loaded) return nullptr;
+  const auto& findings = slow->record.findings;
+  return std::any_of(findings.begin(), findings.end(), wrong) ? nullptr : slow;
 }
 
-void warn_unstable(Fold& fold, const Group& group) {
-  const Record& record = group[0]->record;
+void warn_unstable(Fold& fold, const Record& record, std::size_t measured) {
   Subject subject{.host = record.hosts[0], .rail = record.rail, .peer = record.hosts[1]};
-  Finding finding = make_finding("pair.unstable", subject, "good at the first measurement",
-                                 record.findings.empty() ? "below the floor once" : record.findings[0].found);
+  Finding finding = make_finding("pair.unstable", subject, "good each time",
+                                 fmt::format("{} in one of {} measurements", record.findings.empty() ? "slow" : record.findings[0].found, measured));
   fold.result.findings.push_back(finding);
 }
 
@@ -240,9 +249,9 @@ void fold_pairs(Fold& fold) {
   std::set<const Exhibit*>& forgiven = fold.forgiven;
   std::vector<const Exhibit*> bad;
   for (const Group& group : groups) {
-    if (recovered(group)) {
-      warn_unstable(fold, group);
-      forgiven.insert(group[0]);
+    if (const Exhibit* slow = slow_once(group)) {
+      warn_unstable(fold, slow->record, group.size());
+      forgiven.insert(slow);
     }
     for (const Exhibit* exhibit : group) {
       if (exhibit->record.verdict == Verdict::warn)

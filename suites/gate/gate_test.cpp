@@ -95,6 +95,26 @@ TEST(Gate, ASuspectGoodAloneAndUnderFullLoadIsAWarning) {
   EXPECT_EQ(result.findings[0].cause, "pair.unstable");
 }
 
+TEST(Gate, APairThatWasSlowOnlyInARepetitionIsAWarningToo) {
+  GoodRun run = with_retests({{"together", 0.5}, {"alone", 1}});
+  const auto planned = [](const Record& record) {
+    return record.check == "pair.rail" && about(record, "n0001") && about(record, "n0002") && record.rail == "rail0" && record.attempt == 0;
+  };
+  change(run, "pair.rail", [&](Record& record) {
+    if (planned(record)) slow_down(record.sample["a_to_b"], 2);
+    return planned(record);
+  });
+  const GateResult result = judge(run);
+  EXPECT_EQ(result.text, "READY (emulated)") << result.reason;
+  EXPECT_EQ(result.findings[0].cause, "pair.unstable");
+}
+
+TEST(Gate, APairThatIsSlowEachTimeOthersRunIsContentionAndNothingElse) {
+  const GateResult result = judge(with_retests({{"alone", 1}, {"together", 0.5}}));
+  EXPECT_EQ(result.exit_code, ExitCode::not_ready);
+  EXPECT_THAT(blamed(result), ElementsAre("pair.contention n0001 rail0 tx <-> n0002"));
+}
+
 TEST(Gate, ASuspectThatWasNotGoodInEveryRepetitionStaysBad) {
   const std::vector<std::vector<std::pair<const char*, double>>> cases{
       {}, {{"alone", 1}}, {{"together", 1}}, {{"alone", 0.5}, {"together", 1}}, {{"alone", 1}, {"together", 0.5}},

@@ -2,6 +2,7 @@
 source "$HERE/network.sh"
 
 fault rail-half        'RAIL'          'the rail runs at half its rate, both directions'
+fault rail-dip         'RAIL [SECONDS [PATTERN [DELAY]]]' 'half the rate for two seconds, both directions; nothing to mend; with SECONDS as for rank-stop'
 fault rail-half-tx     'RAIL'          'half the rate for what the node sends'
 fault rail-half-rx     'RAIL'          'half the rate for what the node receives'
 fault rail-down        'RAIL [SECONDS [PATTERN [DELAY]]]' 'no carrier: the far end of the cable is down; with SECONDS as for rank-stop'
@@ -34,6 +35,8 @@ mend_rail_half_rx() { receive_rate "$1" "$2" $(( RATES[$2] * 1000 )); }
 
 # NODE RAIL [SECONDS [PATTERN [DELAY]]]: at once, or when such a process runs.
 await_moment() { (( $# < 3 )) || await_ranks "$1" "${@:3}" >/dev/null; }
+break_rail_dip() { await_moment "$@" && break_rail_half "$1" "$2" && sleep 2 && mend_rail_half "$1" "$2"; }
+mend_rail_dip() { :; }
 break_rail_down() { await_moment "$@" && in_switch ip link set "n$1r$2" down; }
 mend_rail_down() { in_switch ip link set "n$1r$2" up; }
 break_rail_flap() {

@@ -6,6 +6,8 @@ check 'rail-half sends half' share 0 1 0 45 51
 check 'rail-half receives half' share 1 0 0 45 51
 check 'rail-half leaves rail 1' share 0 1 1 95 101
 mend_ "$A" rail-half
+break_ "$A" rail-dip 0
+check 'rail-dip is over when the command is' share 0 1 0 95 101
 break_ "$A" rail-half-tx 0
 check 'rail-half-tx sends half' share 0 1 0 45 51
 check 'rail-half-tx receives all' share 1 0 0 95 101
