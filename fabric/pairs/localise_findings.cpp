@@ -221,7 +221,7 @@ std::string path_text(const DirectedPath& path, const PathTable& table, const Ob
 }
 
 Verdict verdict_of(const Culprit& culprit, Verdict by_catalogue) {
-  if (culprit.effect == Effect::contention) return culprit.again ? Verdict::fail : Verdict::inconclusive;
+  if (culprit.effect == Effect::contention) return culprit.again ? by_catalogue : Verdict::inconclusive;
   return culprit.confidence < settled ? Verdict::inconclusive : by_catalogue;
 }
 

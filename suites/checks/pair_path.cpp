@@ -194,6 +194,7 @@ std::string first_missing_limit(const JudgeContext& context, const std::string& 
   if (!has_low("pair.window")) return "pair.window";
   if (context.limits.find("pair.latency_tail") == nullptr || !context.limits.find("pair.latency_tail")->high) return "pair.latency_tail";
   if (!has_low(latency.c_str()) || (rail && !context.limits.find(latency)->high)) return latency;
+  if (!rail && !has_low("overlay.rate_share")) return "overlay.rate_share";
   if (rail && (!has_low("pair.bandwidth_share") || !context.limits.find("pair.bandwidth_share")->high)) return "pair.bandwidth_share";
   if (rail && !has_low("pair.both_share")) return "pair.both_share";
   if (rail &&

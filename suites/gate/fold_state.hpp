@@ -43,6 +43,8 @@ void fold_pairs(Fold& fold);
 /// Expected pairs that have no record; names the node that most of them share.
 void fold_missing_pairs(Fold& fold);
 void fold_collective(Fold& fold);
+/// A node whose management network is far slower than that of most.
+void fold_overlay(Fold& fold);
 /// Medians of the pair tier for the side-by-side table.
 void summarise_paths(Fold& fold);
 /// Cluster verdict, reason, text.

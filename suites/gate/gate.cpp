@@ -7,7 +7,7 @@
 ///  3. the pair tier: a suspect that was good again alone and under full load is a warning; everything else bad goes to
 ///     fabric::localise, whose culprits are the findings. Findings of single pairs that a culprit explains are echoes;
 ///     those that none explains stand. Pairs of a node that is itself shut are excused, all others must have been
-///     measured;
+///     measured; a node whose management network is far slower than that of most is warned of;
 ///  4. the collective must cover every node that did not leave;
 ///  5. link counters are read again at the end, and an interface must have carried what was measured over its rail;
 ///  6. the cluster is the worst of required nodes, findings of no single node, and missing evidence.
@@ -67,6 +67,7 @@ GateResult gate(const GateInput& input, const Exhibits& exhibits) {
   fold_declared(fold);
   fold_pairs(fold);
   fold_missing_pairs(fold);
+  fold_overlay(fold);
   fold_collective(fold);
   fold_end(fold);
   fold_traffic(fold);
