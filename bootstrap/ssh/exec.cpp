@@ -75,13 +75,15 @@ void Exec::install_callbacks() {
   if (channel_) ssh_set_channel_callbacks(channel_.get(), &callbacks_);
 }
 
-Error Exec::error(ErrorKind kind, const std::string& what) const {
-  if (!command_.doing.empty()) return {kind, command_.doing + ": " + what, 0};
+std::string Exec::doing() const {
+  if (!command_.doing.empty()) return command_.doing;
   const auto& argv = command_.argv;
-  if (argv.size() > 2 && argv[1] == "-c") return {kind, "command `" + argv[0] + " -c …`: " + what, 0};
+  if (argv.size() > 2 && argv[1] == "-c") return "command `" + argv[0] + " -c …`";
   constexpr std::size_t shown = 120;
-  return {kind, "command `" + (line_.size() > shown ? line_.substr(0, shown) + "…" : line_) + "`: " + what, 0};
+  return "command `" + (line_.size() > shown ? line_.substr(0, shown) + "…" : line_) + "`";
 }
+
+Error Exec::error(ErrorKind kind, const std::string& what) const { return {kind, doing() + ": " + what, 0}; }
 
 void Exec::take(const char* data, std::size_t size, bool is_stderr) {
   if (broken_) return;

@@ -25,6 +25,8 @@ class Exec {
   /// Ends the input where it is; a command that was not requested yet never is.
   void end_input();
   Deadline deadline() const { return deadline_; }
+  /// "uploading /opt/x", else the command line.
+  std::string doing() const;
 
  private:
   enum class Phase { open, request, run };

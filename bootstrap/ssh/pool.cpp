@@ -2,13 +2,17 @@
 
 #include <poll.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "bootstrap/ssh/exec.hpp"
 #include "bootstrap/ssh/identity.hpp"
 #include "bootstrap/ssh/login.hpp"
 #include "results/file.hpp"
+#include "results/host_range.hpp"
 #include "results/log.hpp"
 
 namespace fabricgate::bootstrap {
@@ -67,6 +71,8 @@ class Talk {
 
   pollfd wants() const { return logged_in_ ? login_.session_wants() : login_.wants(); }
   bool dialling() const { return !logged_in_; }
+  std::size_t node() const { return outcome_.node; }
+  std::string doing() const { return exec_ ? exec_->doing() : "logging in"; }
   Deadline deadline() const { return (exec_ ? exec_->deadline() : login_.deadline()).at_most(overall_.left_s()); }
   SessionOutcome outcome() {
     outcome_.total_s = since(start_);
@@ -158,6 +164,7 @@ class Pool {
       start();
       if (active_.empty()) return std::move(outcomes_);
       wait();
+      tell_waiting();
       for (std::size_t i = 0; i < active_.size();)
         if (!due(i) || !active_[i].talk->advance())
           ++i;
@@ -192,6 +199,16 @@ class Pool {
     }
   }
 
+  void tell_waiting() {
+    if (since(heard_) < watch_.patience_s) return;
+    heard_ = Clock::now();
+    std::map<std::string, std::vector<std::string>> by_doing;
+    for (const Active& active : active_) by_doing[active.talk->doing()].push_back(inventory_.nodes[active.talk->node()].name);
+    std::string text;
+    for (const auto& [doing, hosts] : by_doing) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", fold_hosts(hosts), doing);
+    log::info(fmt::format("no answer for {:.0f} s of {}", watch_.patience_s, text));
+  }
+
   bool due(std::size_t i) const { return active_[i].ready || active_[i].talk->deadline().passed(); }
 
   void start() {
@@ -221,6 +238,7 @@ class Pool {
   }
 
   void retire(std::size_t i) {
+    heard_ = Clock::now();
     auto& outcome = outcomes_[active_[i].job];
     outcome = active_[i].talk->outcome();
     if (!outcome.status) log::debug(outcome.status.error().what);
@@ -235,6 +253,7 @@ class Pool {
   Deadline deadline_;
   const Watch& watch_;
   bool leaving_ = false;
+  Clock::time_point heard_ = Clock::now();  ///< when a session ended
   std::vector<SessionOutcome> outcomes_;
   std::size_t next_ = 0;
   std::vector<Active> active_;

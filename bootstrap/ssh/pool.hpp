@@ -39,6 +39,7 @@ struct Watch {
   /// ended where it is and 1.5 s to end by itself, within which its conversation may tidy up; then its channel is
   /// closed.
   std::function<bool()> stop = {};
+  double patience_s = 20;  ///< so long without a session that ended, the log says for whom it waits and at what
 };
 
 /// A file of known hosts that is there can be read; libssh would wait for ever for the writer of a FIFO.

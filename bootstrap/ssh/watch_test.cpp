@@ -56,5 +56,25 @@ TEST_F(PoolWatch, CommandWhoseInputIsHeldHearsOfTheStopAndItsConversationTidiesU
   EXPECT_THAT(said, testing::ElementsAre("", "tidied\n"));
 }
 
+TEST_F(PoolWatch, ForWhomItWaitsAndAtWhatIsSaid) {
+  inventory.nodes.resize(2, inventory.nodes[0]);
+  inventory.nodes[1].name = "beta";
+  const Listener silent;  // accepts and says nothing
+  const auto talk = [](const CommandResult* previous) -> std::optional<Command> {
+    if (previous != nullptr) return std::nullopt;
+    return Command{.argv = {"sleep", "1.5"}, .doing = "running the slow one"};
+  };
+  testing::internal::CaptureStderr();
+  const auto outcomes = converse(inventory, {{0, talk}, {1, talk}}, Deadline::in_seconds(60), {.patience_s = 0.5});
+  const std::string slow = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(outcomes && (*outcomes)[0].status);
+  EXPECT_THAT(slow, HasSubstr("of alpha,beta (running the slow one)"));
+  inventory.ssh.port = silent.port;
+  inventory.ssh.connect_timeout_s = 1;
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(converse(inventory, {{0, talk}}, Deadline::in_seconds(60), {.patience_s = 0.3}));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("of alpha (logging in)"));
+}
+
 }  // namespace
 }  // namespace fabricgate::bootstrap
