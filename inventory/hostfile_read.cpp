@@ -136,6 +136,8 @@ class HostfileReader {
       give_slots(value, host.slots_given, host.slots, key);
     } else if (format == HostfileFormat::open_mpi && (key == "max_slots" || key == "max-slots")) {
       give_slots(value, max_given, host.max_slots, key);
+    } else if (is_address(host.name) && forms::node_name.matches(word)) {
+      problem("'" + excerpt(word) + "' after an address: that is the form of /etc/hosts; a hostfile has one host a line (awk '{print $2}' makes one)");
     } else {
       problem(unknown("key", key, "",
                       format == HostfileFormat::open_mpi
@@ -185,6 +187,7 @@ class HostfileReader {
   void give_tasks() {
     line_ = tasks_.line;
     const auto tasks = expand_tasks_per_node(split(tasks_.value, " \t\r").empty() ? "" : split(tasks_.value, " \t\r")[0]);
+    if (problem_count_ > 0) return;  // of the node list, so that its length says nothing
     if (!tasks) return problem("SLURM_TASKS_PER_NODE: " + tasks.error().what);
     if (tasks->size() != hosts_.size())
       return problem("SLURM_TASKS_PER_NODE is for " + std::to_string(tasks->size()) + " nodes, the node list has " + std::to_string(hosts_.size()));

@@ -63,6 +63,8 @@ TEST(Hostfile, refuses_what_a_launcher_would_silently_get_wrong) {
       {hydra, "fe80::1\n", "h:1: IPv6 address 'fe80::1': launchers differ in how they take it; use the node's name"},
       {mpi, "a:4\n", "h:1: 'a:4': host:N is Hydra's form; Open MPI wants slots=N"},
       {hydra, "a:x\n", "h:1: host:N: expected a number from 1 to 65536, found 'x'"},
+      {mpi, "10.0.0.1 gpu001\n", "h:1: 'gpu001' after an address: that is the form of /etc/hosts; a hostfile has one host a line (awk '{print $2}' makes one)"},
+      {slurm, "n[1-4\nSLURM_TASKS_PER_NODE=8(x4)\n", "h:1: host range 'n[1-4': '[' without ']' at character 2"},
       {hydra, "a slots=4\n", "h:1: unknown key 'slots'; known: host:N alone"},
       {mpi, "root@a\n",
        "h:1: 'root@a': exclusions (^), relative nodes (+) and user@ are not supported; name the host alone"},

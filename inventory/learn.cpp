@@ -9,6 +9,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "inventory/observe/software.hpp"
+
 namespace fabricgate {
 namespace {
 
@@ -195,9 +197,14 @@ std::string learn_class(const Facts& facts, const Cidr& management, const std::s
   const std::vector<int> gpus = gpus_of(facts, rails);
   for (std::size_t i = 0; i < rails.size(); ++i) yaml += rail_yaml(facts, rails[i], i, gpus[i]);
   if (rails.empty()) yaml = "      - netdev: CHANGE-ME\n        rate_gbps: CHANGE-ME\n        cidr: CHANGE-ME\n";
+  std::string software;
+  for (const LearntRail& rail : rails)
+    if (made_by_software(*rail.netdev) && software.empty())
+      software = fmt::format("    # {} has the driver {}, which is software: such rails are judged only where the class says emulated: true\n",
+                             rail.netdev->name, rail.netdev->driver);
   std::string out = fmt::format("  {}:  # from {}, {} {}, {}\n", name, facts.hostname, facts.os_id, facts.os_version,
                                 facts.cpu_model);
-  out += fmt::format("    gpus: {}\n{}    rails:\n{}", facts.gpus, left_out, yaml);
+  out += fmt::format("    gpus: {}\n{}{}    rails:\n{}", facts.gpus, left_out, software, yaml);
   if (facts.memlock_soft_bytes == UINT64_MAX) out += "    memlock: unlimited\n";
   if (!facts.kernel.empty()) out += "    kernel: \"" + facts.kernel + "\"\n";
   return out;

@@ -127,6 +127,14 @@ TEST(Learn, takes_addressed_interfaces_where_nothing_is_physical) {
   EXPECT_THAT(yaml, Not(HasSubstr("gpu: ")));
 }
 
+TEST(Learn, says_that_interfaces_are_software) {
+  Facts facts{.hostname = "n1"};
+  facts.netdevs = {netdev("f1", "", 1000, {"172.16.0.1/24"})};
+  EXPECT_THAT(learn_class(facts, management, "emu"), Not(HasSubstr("emulated")));
+  facts.netdevs[0].driver = "veth";
+  EXPECT_THAT(learn_class(facts, management, "emu"), HasSubstr("# f1 has the driver veth, which is software: "));
+}
+
 TEST(Learn, writes_every_rail_of_a_bare_node_without_pci_and_no_bridge_or_tunnel) {
   Facts facts{.hostname = "n1"};
   facts.netdevs = {netdev("m0", "", 10000, {"10.0.0.1/24"}), netdev("f1", "", 1000, {}), netdev("f2", "", 1000, {}),

@@ -34,6 +34,9 @@ std::string said(const std::string& err) {
   return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
 }
 
+/// What mkdir, chmod or mv said of it.
+std::string first_line(const std::string& err) { return err.substr(0, err.find('\n')); }
+
 }  // namespace
 
 Upload make_upload(std::shared_ptr<const std::string> content, std::string path, unsigned mode) {
@@ -67,10 +70,13 @@ std::optional<Finding> judge_upload(const CommandResult& result, const Upload& u
     case exit_truncated:
       return make_finding("stage.upload_truncated", subject, expected, said(result.err));
     case exit_no_folder:
+      return make_finding("stage.upload_failed", subject, expected, "its folder cannot be made: " + first_line(result.err));
     case exit_rename:
+      return make_finding("stage.upload_failed", subject, expected, "it cannot be put in place: " + first_line(result.err));
     default:
       return make_finding("stage.upload_failed", subject, expected,
-                          fmt::format("exit code {}: {}", result.exit_code, said(result.err)));
+                          fmt::format("exit code {}: {}", result.exit_code,
+                                      result.err.empty() ? "and nothing was said, as by a login shell that runs no commands" : said(result.err)));
   }
 }
 

@@ -204,9 +204,9 @@ class Pool {
     heard_ = Clock::now();
     std::map<std::string, std::vector<std::string>> by_doing;
     for (const Active& active : active_) by_doing[active.talk->doing()].push_back(inventory_.nodes[active.talk->node()].name);
-    std::string text;
-    for (const auto& [doing, hosts] : by_doing) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", fold_hosts(hosts), doing);
-    log::info(fmt::format("no answer for {:.0f} s of {}", watch_.patience_s, text));
+    std::string text = fmt::format("no answer for {:.0f} s of", watch_.patience_s);
+    for (const auto& [doing, hosts] : by_doing) text += fmt::format(" {} ({})", fold_hosts(hosts), doing);
+    log::info(text);
   }
 
   bool due(std::size_t i) const { return active_[i].ready || active_[i].talk->deadline().passed(); }

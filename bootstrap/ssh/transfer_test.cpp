@@ -97,6 +97,7 @@ TEST_F(Transfer, FolderThatCannotBeMadeIsAFinding) {
   const auto outcome = upload(make_upload(bytes(10), "/proc/nowhere/file", 0644));
   ASSERT_TRUE(outcome.finding);
   EXPECT_EQ(outcome.finding->cause, "stage.upload_failed");
+  EXPECT_THAT(outcome.finding->found, HasSubstr("its folder cannot be made: mkdir: "));
 }
 
 TEST_F(Transfer, FetchBringsEveryFileAndReplacesTheOldFolder) {

@@ -1,5 +1,7 @@
 #include "launch/accept/accept.hpp"
 
+#include <fmt/format.h>
+
 #include "inventory/host/real_host.hpp"
 #include "launch/accept/solo_rendezvous.hpp"
 #include "launch/build_id.hpp"
@@ -55,6 +57,8 @@ Result<std::string> shared_text(Meeting& meeting, const std::string& path) {
   auto chosen = meet.broadcast(reader, Deadline::in_seconds(meet_s));
   if (!chosen) return chosen.error();
   const int rank = std::atoi(chosen->c_str());
+  if (rank < 0 && flags->size() > 1 && !mine)
+    return Error{mine.error().kind, fmt::format("on none of the {} nodes of the ranks: {}", flags->size(), mine.error().what), 0};
   if (rank < 0) return mine ? Error{ErrorKind::bug, "no rank can read " + path, 0} : mine.error();
   std::string text = rank == meet.rank() ? *mine : "";
   if (rank != 0 && (meet.rank() == 0 || meet.rank() == rank)) {

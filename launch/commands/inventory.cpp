@@ -55,6 +55,8 @@ int check(const Inventory& inventory, const Options& options) {
     fmt::print(stderr, "{}: {}; without that file no gate starts\n", options.file, known.error().what);
   std::size_t required = 0;
   for (const Node& node : inventory.nodes) required += node.required ? 1U : 0U;
+  if (required == 0)
+    fmt::print(stderr, "{}: every node has required: false; over nothing that is demanded the gate is never READY\n", options.file);
   fmt::print("{}: good; cluster {}, {} nodes ({} required){}\n", options.file, inventory.cluster,
              inventory.nodes.size(), required, inventory.emulated() ? ", emulated" : "");
   return 0;
@@ -149,8 +151,11 @@ int learn(const Inventory& inventory, const Options& options) {
     ++silent;
   }
   if (!reference) return interrupted() ? inconclusive : not_ready;
+  const bool section = lacks_classes(inventory);
   const std::string text =
-      fmt::format("# learned from {}\n", reference->name) + (lacks_classes(inventory) ? "classes:\n" : "") +
+      fmt::format("# learned from {}{}\n", reference->name,
+                  section ? "" : "; goes below `classes:` of " + options.file + ", which is there already") +
+      (section ? "classes:\n" : "") +
       learn_class(*reference->facts, inventory.management, options.name) + differences_text(report->nodes, *reference);
   const int code = put(text, options.output, options.file, true);
   return code != 0 ? code : interrupted() ? inconclusive : silent > 0 ? not_ready : 0;

@@ -7,6 +7,7 @@
 #include "inventory/desired/desired.hpp"
 #include "inventory/observe/facts.hpp"
 #include "inventory/observe/identity.hpp"
+#include "inventory/observe/software.hpp"
 #include "suites/checks/host_hardware.hpp"
 #include "suites/checks/judging.hpp"
 #include "suites/checks/rdma_view.hpp"
@@ -109,12 +110,6 @@ void judge_function(const View& v, const DesiredRail& rail, const Netdev& netdev
     return;
   }
   v.findings.push_back(untold(make_finding("vf.count_mismatch", subject, expected, "no PCI function of " + rail.netdev + " is told")));
-}
-
-/// Drivers and name prefixes of interfaces that no wire is behind.
-bool made_by_software(const Netdev& netdev) {
-  static const std::set<std::string> drivers{"veth", "tun", "tap", "bridge", "dummy", "rxe", "siw", "macvlan", "ipvlan", "ifb", "vxlan"};
-  return drivers.count(netdev.driver) != 0;
 }
 
 void judge_rails(const View& v) {

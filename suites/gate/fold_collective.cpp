@@ -122,7 +122,8 @@ void fold_collective(Fold& fold) {
   std::set<int> healthy;
   for (int node = 0; node < static_cast<int>(fold.nodes()); ++node)
     if (!fold.shut(node)) healthy.insert(node);
-  if (healthy.size() < 2 && fold.required_shut()) return;  // nothing left to run it on
+  if (healthy.size() < 2 && fold.required_shut())
+    return fold.miss({"collective.allreduce", {}, "", "fewer than two good nodes were left to run it on"}, Tier::collective, -1);
   const auto measured = [](const Exhibit* exhibit) { return exhibit->nodes.size() > 1; };
   const auto planned = [&](const Exhibit* exhibit) { return measured(exhibit) && exhibit->record.attempt == 0; };
   if (std::any_of(all.begin(), all.end(), measured) && std::none_of(all.begin(), all.end(), planned))

@@ -45,5 +45,20 @@ TEST(GateRepeat, WrongDataIsNeverForgiven) {
   expect_shut(judge(run, run.text()), "a second finding");
 }
 
+TEST(GateRepeat, ThatNoCollectiveCouldRunIsSaid) {
+  GoodRun run = good_run();
+  change(run, "link.rail", [](Record& record) {
+    record.sample["now"]["carrier"] = false;
+    return !about(record, "n0001");
+  });
+  drop(run, [](const Record& record) { return record.tier >= Tier::pair && record.check != "link.counters"; });
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.exit_code, ExitCode::not_ready);
+  const auto said = [](const Missing& missing) { return to_string(missing); };
+  std::vector<std::string> all;
+  std::transform(result.missing.begin(), result.missing.end(), std::back_inserter(all), said);
+  EXPECT_THAT(all, testing::Contains("collective.allreduce: fewer than two good nodes were left to run it on"));
+}
+
 }  // namespace
 }  // namespace fabricgate::suites
