@@ -141,6 +141,8 @@ Judgement judge_now(const JudgeContext& context, const Record& record, const Rai
   if (std::none_of(now.addresses.begin(), now.addresses.end(), carries))
     findings.push_back(
         make_finding("link.address_missing", v.subject, address, now.addresses.empty() ? "none" : now.addresses[0]));
+  else if (!carries(now.addresses[0]))
+    findings.push_back(make_finding("link.address_not_first", v.subject, address + " before other addresses", now.addresses[0] + " before it"));
   if (v.sample.before && v.sample.before->present && v.sample.before->mac != now.mac)
     findings.push_back(
         make_finding("link.replaced", v.subject, "MAC " + v.sample.before->mac + " as at the start", "MAC " + now.mac));

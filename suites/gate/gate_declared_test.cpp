@@ -46,6 +46,8 @@ TEST(GateDeclared, ARailThatChangedDuringTheRunIsBlamedByNodeAndRail) {
   EXPECT_THAT(blame([](json& now) { now["mtu"] = 1280; }), ElementsAre(StartsWith("mtu.not_as_declared n0002 rail1")));
   EXPECT_THAT(blame([](json& now) { now["addresses"] = json::array(); }),
               ElementsAre(StartsWith("link.address_missing n0002 rail1")));
+  EXPECT_THAT(blame([](json& now) { now["addresses"].insert(now["addresses"].begin(), "192.168.250.7/24"); }),
+              ElementsAre(StartsWith("link.address_not_first n0002 rail1")));
   EXPECT_THAT(blame([](json& now) { now["speed_mbps"] = 100; }),
               ElementsAre(StartsWith("link.speed_degraded n0002 rail1")));
   EXPECT_THAT(blame([](json& now) { now["carrier"] = false; }), ElementsAre(StartsWith("link.down n0002 rail1")));

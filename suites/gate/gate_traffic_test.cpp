@@ -100,7 +100,7 @@ TEST(GateTraffic, CountersThatCannotBeComparedAreNoEvidence) {
       {"index not told", [](auto& sample) { sample["now"]["index"] = 0; }}};
   for (const auto& [what, edit] : edits) {
     GoodRun run = good();
-    change(run, "link.counters", [&](Record& record) {
+    change(run, "link.counters", [&, &edit = edit](Record& record) {
       if (record.hosts[0] == "n0001") edit(record.sample);
       return record.hosts[0] == "n0001";
     });
