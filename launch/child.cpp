@@ -125,6 +125,7 @@ class Watch {
     out_.close();
     err_.close();
     result_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
     return result_;
   }
 

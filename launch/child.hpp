@@ -20,6 +20,7 @@ struct ChildOptions {
 
 struct ChildResult {
   int exit_code = -1;  ///< 128 + signal when killed
+  int signal = 0;      ///< that killed it, 0: it exited; ours where timed_out or stopped
   bool timed_out = false;
   bool stopped = false;  ///< by `stop` or an interrupt
 };

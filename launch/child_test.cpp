@@ -26,6 +26,17 @@ TEST(Child, ProgramThatDoesNotExistEndsWith127) {
   EXPECT_EQ(result->exit_code, 127);
 }
 
+TEST(Child, ASignalThatKilledItIsToldFromAnExitCodeThatMeansOne) {
+  const auto killed = run_child({"sh", "-c", "kill -9 $$"}, Deadline::in_seconds(30), {});
+  ASSERT_TRUE(killed);
+  EXPECT_EQ(killed->signal, 9);
+  EXPECT_EQ(killed->exit_code, 128 + 9);
+  EXPECT_FALSE(killed->stopped);
+  const auto left = run_child({"sh", "-c", "exit 137"}, Deadline::in_seconds(30), {});
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->signal, 0);
+}
+
 TEST(Child, DeadlineEndsAChildThatIgnoresThePoliteSignal) {
   ChildOptions options;
   options.grace_s = 0.2;

@@ -143,7 +143,7 @@ MpirunSample parse_mpirun_log(std::string_view text) {
       continue;
     }
     event->line = number;
-    event->text = std::string(line);
+    event->text = std::string(line.substr(line.find_first_not_of(' ')));
     if (!known(sample, *event)) sample.events.push_back(std::move(*event));
   }
   return sample;

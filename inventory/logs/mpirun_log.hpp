@@ -25,7 +25,7 @@ struct MpirunEvent {
   int rank = -1;
   int signal = 0;
   int line = 0;      ///< from 1
-  std::string text;  ///< the line
+  std::string text;  ///< the line, without blanks before it
 };
 
 struct MpirunSample {

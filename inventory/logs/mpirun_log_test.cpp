@@ -13,6 +13,7 @@ TEST(MpirunLog, LostDaemonNamesTheRemoteNode) {
   EXPECT_EQ(sample.events[0].kind, MpirunEventKind::daemon_lost);
   EXPECT_EQ(sample.events[0].host, "n7");
   EXPECT_EQ(sample.events[0].line, 5);
+  EXPECT_EQ(sample.events[0].text, "Remote daemon: [[11377,0],1] on node n7");
 }
 
 TEST(MpirunLog, RankKilledBySignalIsReadFromOpenMpi4And5) {

@@ -26,6 +26,12 @@ std::string name_of_job(Tier tier, int attempt) {
   return attempt == 0 ? to_string(tier) : fmt::format("{}-{}", to_string(tier), attempt + 1);
 }
 
+std::vector<std::string> hosts_of(const std::vector<Finding>& findings) {
+  std::vector<std::string> out;
+  for (const Finding& finding : findings) out.push_back(finding.subject.host);
+  return out;
+}
+
 }  // namespace
 
 Pipeline::Pipeline(Setup setup, RunFolder folder, Progress& progress)
@@ -103,23 +109,35 @@ void Pipeline::stage() {
 }
 
 void Pipeline::run_tier(Tier tier) {
-  const std::size_t most = hosts_.size() + 1;
+  const std::size_t most = hosts_.size() + 2;
+  bool repeated = false;  // though nobody had left
   for (std::size_t attempt = 0; attempt < most && !hosts_.empty() && !interrupted(); ++attempt) {
-    bool complete = false;
-    const auto lost = run_job(tier, name_of_job(tier, static_cast<int>(attempt)), complete);
+    const Blame found = run_job(tier, name_of_job(tier, static_cast<int>(attempt)));
     progress_.finish();
-    const bool once_more = never_began_ && attempt == 0;  // a launcher that hung, which names nobody
-    if (complete || (lost.empty() && !once_more)) break;
-    if (lost.empty()) {
-      log::warn(fmt::format("tier {}: the launcher started no process on any node; it is tried once more", to_string(tier)));
+    if (found.complete || interrupted()) break;
+    if (!found.findings.empty()) {
+      log::info(fmt::format("tier {} starts again without {}", to_string(tier), fold_hosts(hosts_of(found.findings))));
       continue;
     }
-    log::info(fmt::format("tier {} starts again without {}", to_string(tier), fold_hosts({lost.begin(), lost.end()})));
+    if (!found.again || repeated) {
+      note_unfinished(tier, found.reason);
+      break;
+    }
+    repeated = true;
+    log::warn(fmt::format("tier {}: {}; it is started once more", to_string(tier), found.reason));
   }
   drop_failed(tier);
 }
 
-std::set<std::string> Pipeline::run_job(Tier tier, const std::string& name, bool& complete) {
+/// The first of a run is what the rest follows from.
+void Pipeline::note_unfinished(Tier tier, const std::string& reason) {
+  if (reason.empty() || !folder_.unfinished().empty()) return;
+  const std::string text = fmt::format("tier {}: {}", to_string(tier), reason);
+  log::error(text);
+  if (auto noted = folder_.note_unfinished(text); !noted) log::error(noted.error().what);
+}
+
+Blame Pipeline::run_job(Tier tier, const std::string& name) {
   Job job = setup_.job;
   job.name = name;
   job.tiers = {tier};
@@ -132,9 +150,12 @@ std::set<std::string> Pipeline::run_job(Tier tier, const std::string& name, bool
     job.hosts = hosts_;
     if (hosts_.empty() || !upload(job)) return {};
   }
-  launch(job);
+  auto seen = launch(job);
+  if (!seen) return {.reason = seen.error().what};
   fetch();
-  return find_lost(tier, job, complete);
+  Blame found = find_blame(job, std::move(*seen));
+  for (const Finding& finding : found.findings) lose(tier, finding.subject.host, finding);
+  return found;
 }
 
 void Pipeline::drop_failed(Tier tier) {

@@ -1,11 +1,12 @@
 #pragma once
 /// The gate from the head node: stage, one mpirun job per tier, evidence fetched from the nodes, verdict. What mpirun prints
 /// or returns is no evidence; it is read only to learn which node a launch died of.
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "bootstrap/ssh/pool.hpp"
+#include "launch/gate/blame.hpp"
 #include "launch/gate/run_folder.hpp"
 #include "launch/gate/watch.hpp"
 #include "launch/mpirun.hpp"
@@ -24,16 +25,22 @@ class Pipeline {
   bool prepare();
   void stage();
   void run_tier(Tier tier);
-  /// One mpirun job. Returns the hosts it lost; `complete` says whether the tier is done.
-  std::set<std::string> run_job(Tier tier, const std::string& name, bool& complete);
+  void note_unfinished(Tier tier, const std::string& reason);
+  /// One mpirun job; hosts that it lost have left.
+  Blame run_job(Tier tier, const std::string& name);
   bool upload(const Job& job);
-  void launch(const Job& job);
+  Result<std::vector<std::string>> launch_line(const Job& job) const;
+  /// What was seen of the job until mpirun ended.
+  Result<JobEvidence> launch(const Job& job);
   std::vector<Look> look_at(const Job& job) const;
+  void end_ranks(const Job& job) const;
   void fetch();
-  std::set<std::string> find_lost(Tier tier, const Job& job, bool& complete);
-  std::set<std::string> blame_launch(Tier tier, const Job& job);
-  std::set<std::string> probe_daemons(Tier tier, const Job& job);
+  Blame find_blame(const Job& job, JobEvidence seen);
+  MpirunSample read_log(const Job& job) const;
+  Blame ask_nodes(const Job& job, const JobEvidence& seen) const;
+  std::vector<Finding> probe_daemons(const Job& job) const;
   void drop_failed(Tier tier);
+  bootstrap::Job clean_up_job(std::size_t node, const std::string& claim) const;
   void clean_up();
   void leave(const std::string& host) { std::erase(hosts_, host); }
   /// The host leaves with a record that says why.
@@ -50,9 +57,7 @@ class Pipeline {
   std::vector<std::string> hosts_;         ///< still in, inventory order
   std::set<std::string> taken_;            ///< hosts that staging may have taken for this run
   std::set<std::string> unreachable_;      ///< found so by the last fetch
-  bool fetch_failed_ = false;                  ///< evidence of the last job is missing, though no node is at fault
-  bool never_began_ = false;                   ///< the last job started nothing anywhere
-  std::map<std::string, std::string> silent_;  ///< given up during the last job, and why
+  bool fetch_failed_ = false;              ///< evidence of the last job is missing, though no node is at fault
 };
 
 }  // namespace fabricgate::launch

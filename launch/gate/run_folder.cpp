@@ -100,11 +100,11 @@ Result<Setup> RunFolder::load(const std::string& path) {
   return make_setup(std::move(job));
 }
 
-std::string RunFolder::interrupted() const {
-  const auto text = read_file(file("interrupted"));
+std::string RunFolder::first_line(const std::string& name, const char* otherwise) const {
+  const auto text = read_file(file(name));
   if (!text) return "";
-  const std::string name = text->substr(0, text->find('\n'));
-  return name.empty() ? "a signal" : name;
+  const std::string line = text->substr(0, text->find('\n'));
+  return line.empty() ? otherwise : line;
 }
 
 Status RunFolder::add(const Record& record) const { return append_line(file("head.jsonl"), to_line(record), true); }

@@ -3,6 +3,7 @@
 ///
 ///   RUN/inventory.yaml limits.yaml suite.yaml identity.json     what the run rests on
 ///   RUN/interrupted                                              the signal that ended the run, where one did
+///   RUN/unfinished                                               why a tier was not measured to its end though no node is at fault
 ///   RUN/hostfile-JOB mpirun-JOB.log ssh_config jobs/JOB.json     how its jobs were started
 ///   RUN/spools/NODE/…                                            copies of the nodes' spools
 ///   RUN/head.jsonl                                               records made on the head node
@@ -36,7 +37,10 @@ class RunFolder {
   /// A signal ended the run; kept in RUN/interrupted.
   Status note_interrupt(const std::string& signal) const { return write_file_atomic(file("interrupted"), signal + "\n"); }
   /// The signal's name, empty when the run came to its end.
-  std::string interrupted() const;
+  std::string interrupted() const { return first_line("interrupted", "a signal"); }
+  Status note_unfinished(const std::string& why) const { return write_file_atomic(file("unfinished"), why + "\n"); }
+  /// Why a tier was not measured to its end, empty when all were or a node is at fault.
+  std::string unfinished() const { return first_line("unfinished", "a job"); }
 
   Status add(const Record& record) const;
   /// Every record file of head and nodes, in a fixed order.
@@ -45,6 +49,9 @@ class RunFolder {
   Status write_records() const;
 
  private:
+  /// Of a file that is there for its presence; empty when it is not, `otherwise` when the line is.
+  std::string first_line(const std::string& name, const char* otherwise) const;
+
   std::string path_;
 };
 

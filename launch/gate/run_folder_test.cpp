@@ -61,12 +61,15 @@ TEST_F(RunFolderTest, TheFolderOfAStageIsSaidToBeOne) {
   EXPECT_THAT(RunFolder::load(runs).error().what, HasSubstr("is the folder of a stage"));
 }
 
-TEST_F(RunFolderTest, TheBudgetAndTheSignalThatEndedTheRunAreKept) {
+TEST_F(RunFolderTest, TheBudgetAndWhatEndedTheRunAreKept) {
   setup->job.options.budget_s = 2.5;
   const RunFolder folder = create();
   EXPECT_EQ(folder.interrupted(), "");
   ASSERT_TRUE(folder.note_interrupt("SIGINT"));
   EXPECT_EQ(RunFolder(folder.path()).interrupted(), "SIGINT");
+  EXPECT_EQ(folder.unfinished(), "");
+  ASSERT_TRUE(folder.note_unfinished("tier pair: mpirun ended by signal 9 on the head"));
+  EXPECT_EQ(RunFolder(folder.path()).unfinished(), "tier pair: mpirun ended by signal 9 on the head");
   const auto loaded = RunFolder::load(folder.path());
   ASSERT_TRUE(loaded) << loaded.error().what;
   EXPECT_EQ(loaded->job.options.budget_s, 2.5);

@@ -28,9 +28,12 @@ void demand_something(Fold& fold) {
   fold.result.missing.push_back({"addons", {}, "", "no record"});
 }
 
-void tell_interrupt(Fold& fold) {
-  if (fold.input.interrupted.empty()) return;
-  fold.result.findings.push_back(make_finding("launch.interrupted", {}, "a run to its end", fold.input.interrupted + " ended it"));
+/// What ended the run, or a part of it, and is no node's fault.
+void tell_early_end(Fold& fold) {
+  if (!fold.input.interrupted.empty())
+    fold.result.findings.push_back(make_finding("launch.interrupted", {}, "a run to its end", fold.input.interrupted + " ended it"));
+  if (!fold.input.unfinished.empty())
+    fold.result.findings.push_back(make_finding("launch.job_unfinished", {}, "every job ends with its work done", fold.input.unfinished));
 }
 
 /// Safety net below all rules above: whatever they made of it, a record of required nodes that is not good and was not
@@ -67,7 +70,9 @@ std::string describe(const Finding& finding) {
 /// The first primary finding or missing piece that keeps the gate shut.
 std::string first_reason(const GateResult& result) {
   const auto closes = [](const Finding& finding) { return finding.primary && !opens_gate(finding.verdict); };
-  const auto explains = [](const Finding& finding) { return finding.cause == "launch.interrupted" || finding.cause == "gate.coverage"; };
+  const auto explains = [](const Finding& finding) {
+    return finding.cause == "launch.interrupted" || finding.cause == "launch.job_unfinished" || finding.cause == "gate.coverage";
+  };
   for (const bool hard : {true, false}) {
     for (const Finding& finding : result.findings)  // what was cut short explains what is missing on nodes
       if (!hard && explains(finding)) return describe(finding);
@@ -146,7 +151,7 @@ std::string good_text(const GateResult& result, bool own_suite, bool own_limits)
 void conclude(Fold& fold) {
   GateResult& result = fold.result;
   demand_something(fold);
-  tell_interrupt(fold);
+  tell_early_end(fold);
   Verdict verdict = Verdict::skip;
   for (NodeResult& node : result.nodes) {
     node.verdict = own_verdict(node);

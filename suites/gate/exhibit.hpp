@@ -34,6 +34,8 @@ struct GateInput {
   double short_budget_s = 0;
   /// What ended the run before its end, e.g. "SIGINT"; empty: nothing.
   std::string interrupted = {};
+  /// Why a tier was not measured to its end though no node is at fault; empty: nothing of the kind.
+  std::string unfinished = {};
 };
 
 /// What pair.rail and pair.overlay measured, a to b first.

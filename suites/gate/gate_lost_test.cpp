@@ -102,5 +102,14 @@ TEST(GateLost, ADeadPartnerHidesNoOtherFault) {
   EXPECT_THAT(blamed(result), testing::UnorderedElementsAre("launch.rank_silent n0004", testing::StartsWith("pair.rail_slow n0002 rail1")));
 }
 
+TEST(GateLost, AJobThatEndedEarlyThroughNoNodesFaultIsSaidBeforeWhatItLeftOut) {
+  GoodRun run = good_run();
+  std::erase_if(run.records, [](const Record& record) { return record.tier == Tier::pair || record.tier == Tier::collective; });
+  const GateInput input{.inventory = run.inventory, .suite = run.suite, .limits = run.limits, .identity = run.identity, .unfinished = "tier pair: mpirun ended by signal 9 on the head"};
+  const GateResult result = gate(input, {{"records.jsonl", run.text()}});
+  EXPECT_EQ(result.exit_code, ExitCode::inconclusive);
+  EXPECT_EQ(result.reason, "launch.job_unfinished: tier pair: mpirun ended by signal 9 on the head");
+}
+
 }  // namespace
 }  // namespace fabricgate::suites

@@ -7,6 +7,7 @@ fault launcher-missing   '[SECONDS [PATTERN [DELAY]]]' "Open MPI's daemon on the
 fault node-vanish        '[SECONDS [PATTERN [DELAY]]]' 'power lost: links dead, all processes gone; mend boots it. With SECONDS as for rank-stop'
 fault rank-stop          '[SECONDS [PATTERN [DELAY]]]' 'SIGSTOP to the rank; waits up to SECONDS (30) for a program of fabricgate whose command line matches PATTERN; hits it DELAY seconds later'
 fault rank-kill          '[SECONDS [PATTERN [DELAY]]]' 'SIGKILL to the rank; waits as rank-stop does'
+fault daemon-kill        '[SECONDS [PATTERN [DELAY]]]' "SIGKILL to Open MPI's daemon that started the rank; waits as rank-stop does"
 
 break_duplicate_hostname() { set_hostname "$1" "${NAMES[$2]}"; }
 mend_duplicate_hostname() { set_hostname "$1" "${NAMES[$1]}"; }
@@ -77,3 +78,15 @@ break_rank_stop() { await_ranks "$@" >"$BEFORE" && signal_ranks "$1" STOP <"$BEF
 mend_rank_stop() { signal_ranks "$1" CONT <"$BEFORE"; }
 break_rank_kill() { await_ranks "$@" >"$BEFORE" && signal_ranks "$1" KILL <"$BEFORE"; }
 mend_rank_kill() { :; }
+break_daemon_kill() { await_ranks "$@" | started_by "$1" >"$BEFORE" && [[ -s $BEFORE ]] && signal_ranks "$1" KILL <"$BEFORE"; }
+mend_daemon_kill() { :; }
+started_by() {  # NODE <pairs: the same of their parents
+  in_node "$1" bash -c 'while read -r pid start; do
+      stat=$(<"/proc/$pid/stat") || continue
+      fields=(${stat##*) })
+      [[ ${fields[19]} = "$start" ]] || continue
+      parent=${fields[1]} stat=$(<"/proc/$parent/stat") || continue
+      fields=(${stat##*) })
+      echo "$parent ${fields[19]}"
+    done 2>/dev/null; true'
+}
