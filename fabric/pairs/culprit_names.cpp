@@ -44,6 +44,8 @@ const char* to_string(Effect effect) {
       return "MTU";
     case Effect::loss:
       return "packet loss";
+    case Effect::echo:
+      return "no echo is answered, data passes";
     case Effect::unstable:
       return "unstable";
     case Effect::half_duplex:

@@ -18,7 +18,7 @@ double median(std::vector<float> values) {
 }
 
 struct Tally {
-  std::size_t mtu = 0, unstable = 0, unreachable = 0, both = 0, retested = 0, again = 0;
+  std::size_t mtu = 0, unstable = 0, unreachable = 0, both = 0, retested = 0, again = 0, echo = 0;
   std::vector<float> share, loss;
 };
 
@@ -32,6 +32,7 @@ Tally tally(const Culprit& culprit, const PathTable& table) {
     out.both += cell.both;
     out.retested += cell.retested;
     out.again += cell.again;
+    out.echo += cell.echo;
     if (cell.share >= 0) out.share.push_back(cell.share);
     if (cell.loss >= 0) out.loss.push_back(cell.loss);
   }
@@ -221,6 +222,8 @@ void describe(Culprit& culprit, const PathTable& table) {
   const bool contradicted = culprit.contradicted > few_contradictions * static_cast<double>(all);
   if (2 * counts.mtu > all) {
     culprit.effect = Effect::mtu;
+  } else if (2 * counts.echo > all) {
+    culprit.effect = Effect::echo;
   } else if (2 * counts.unstable > all || contradicted) {
     culprit.effect = Effect::unstable;
   } else if (2 * counts.unreachable > all) {

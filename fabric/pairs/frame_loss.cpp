@@ -55,7 +55,7 @@ Loss of_train(const FrameCount& count, const LossLimits& limits) {
   } else if (too_many(lost, count, limits)) {
     loss.result = LossClass::lossy;
   } else if (count.sent < limits.frames) {
-    loss.text += fmt::format(", at least {} must be sent", limits.frames);
+    loss.text += fmt::format("; that is too few to tell, at least {} must be sent", limits.frames);
   } else if (too_many(missed, count, limits) || count.dropped > count.sent) {
     loss.result = LossClass::clouded;
   } else {

@@ -86,7 +86,8 @@ enum class Effect : std::uint8_t {
   crossed,
   duplicate,
   route,
-  neighbour
+  neighbour,
+  echo  ///< data passes, and no echo is answered: filtered, and the MTU of the way is not known
 };
 
 const char* to_string(CulpritKind kind);

@@ -50,6 +50,8 @@ const char* cause_of(const Culprit& culprit, const Observation& observation) {
       return "pair.wrong_route";
     case Effect::neighbour:
       return "pair.wrong_neighbour";
+    case Effect::echo:
+      return "pair.echoes_filtered";
     case Effect::unreachable:
       return culprit.kind == CulpritKind::between ? "pair.between_leaves_unreachable" : "pair.unreachable";
     case Effect::down:
@@ -149,6 +151,8 @@ std::string expected_text(const Culprit& culprit, const Observation& observation
       break;
     case Effect::unreachable:
       return "peer reached on this rail";
+    case Effect::echo:
+      return "echoes are answered";
     case Effect::half_duplex:
       return "both directions at once carry what they carry one by one";
     case Effect::loss:
@@ -213,6 +217,7 @@ std::string path_text(const DirectedPath& path, const PathTable& table, const Ob
   std::string text = fmt::format("{} → {} {}: ", name(observation.nodes, path.from), name(observation.nodes, path.to),
                                  name(observation.rails, path.rail));
   if (cell.mtu) return text + "full-size frames do not pass";
+  if (cell.echo) return text + "no echo is answered";
   if (cell.state == PathClass::unreachable) return text + "unreachable";
   const bool loss_alone = cell.share < 0 && cell.loss > 0;
   if (!loss_alone) text += cell.share >= 0 ? shares(cell.share, observation).second : std::string("below the limit");

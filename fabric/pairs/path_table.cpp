@@ -80,8 +80,11 @@ void PathTable::add_reach(const Observation& observation) {
     if (!same_rail(fact, nodes_, rails_)) continue;
     for (Cell* cell : {&at(fact.to_rail, fact.from, fact.to), &at(fact.to_rail, fact.to, fact.from)}) {
       if (fact.macs.empty() && cell->state == PathClass::unmeasured) cell->state = PathClass::unreachable;
-      if (fact.dead) cell->state = PathClass::unreachable;
-      if (fact.dead) cell->contention = false;
+      if (fact.dead) {
+        cell->echo = cell->echo || cell->state == PathClass::good || cell->state == PathClass::bad;
+        cell->state = cell->echo ? PathClass::bad : PathClass::unreachable;
+        cell->contention = false;
+      }
       if (!fact.mtu_failed) continue;
       cell->mtu = true;
       cell->contention = false;

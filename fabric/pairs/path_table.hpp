@@ -14,6 +14,7 @@ struct Cell {
   bool again = false;       ///< bad in more than one of these
   bool unstable = false;    ///< repetitions of the same kind disagree, or good together and bad alone
   bool mtu = false;         ///< frames of the declared MTU do not pass
+  bool echo = false;        ///< no echo is answered, though data passed
   bool retested = false;    ///< measured alone or with a partner
   bool explained = false;   ///< a culprit has it as evidence
   bool certain = false;     ///< … and that culprit needs no inference: the path says nothing about other parts

@@ -61,7 +61,10 @@ void add_troubles(const Limits& limits, const fabric::PairSample& sample, int di
       path.tentative = sample.mode == fabric::PairMode::together;
       return;
     }
-  if (!sample.a_to_b_both.error.empty() || !sample.b_to_a_both.error.empty()) path.result = fabric::PathClass::bad;
+  if (!sample.a_to_b_both.error.empty() || !sample.b_to_a_both.error.empty()) {
+    path.result = fabric::PathClass::unreachable;  // it fell silent when both ran; what it carried before is not why
+    path.share = -1;
+  }
   if (const auto share = half_duplex(limits, sample)) {
     path.result = fabric::PathClass::bad;
     path.both = true;

@@ -18,6 +18,7 @@ fault tcp-loss         'RAIL PERCENT'  'TCP segments are lost at random, both di
 fault blackout         'RAIL MILLISECONDS EVERY' 'every frame is lost for so long, every so many seconds'
 fault half-duplex      'RAIL'          'the rail carries its rate in both directions together'
 fault tcp-drop         'RAIL'          'the switch port drops TCP, everything else passes'
+fault icmp-drop        'RAIL'          'the switch port drops ICMP, everything else passes'
 fault crossed          ''              'the cables of rail 0 and rail 1 are swapped'
 fault crossed-between  'OTHER'         'the cables of rail 0 of NODE and rail 1 of OTHER are swapped'
 fault duplicate-address 'RAIL OTHER'   "the node has OTHER's address on the rail instead of its own"
@@ -134,6 +135,8 @@ break_rail_silent() { await_moment "$@" && drop_frames "silent_n$1r$2" "iifname 
 mend_rail_silent() { forward_frames "silent_n$1r$2"; }
 break_tcp_drop() { drop_frames "tcp_n$1r$2" "iifname n$1r$2 ether type ip ip protocol tcp" "oifname n$1r$2 ether type ip ip protocol tcp"; }
 mend_tcp_drop() { forward_frames "tcp_n$1r$2"; }
+break_icmp_drop() { drop_frames "icmp_n$1r$2" "iifname n$1r$2 ip protocol icmp" "oifname n$1r$2 ip protocol icmp"; }
+mend_icmp_drop() { forward_frames "icmp_n$1r$2"; }
 
 plug() { in_switch ip link set "n$1r$2" master "$3"; }  # NODE RAIL BRIDGE
 break_crossed() { plug "$1" 0 "$(rail_bridge "$1" 1)" && plug "$1" 1 "$(rail_bridge "$1" 0)"; }
