@@ -50,5 +50,16 @@ TEST(LocaliseAlike, AShareJustBelowTheLimitIsToldFromIt) {
   EXPECT_THAT(finding.found, ::testing::HasSubstr("median 98.8%"));
 }
 
+TEST(LocaliseAlike, ANodeThatAnswersNoEchoThoughDataPassesIsNotCalledUnreachable) {
+  World world(4, 2);
+  Observation observation = world.observe();
+  for (ReachFact& fact : observation.reach)
+    fact.dead = fact.from_rail == fact.to_rail && fact.to_rail == 0 && (fact.to == 2 || fact.from == 2);
+  EXPECT_THAT(testing::keys(localise(observation)), ElementsAre("rail no echo is answered, data passes n2.0.both"));
+  for (PathResult& path : observation.paths)
+    if (path.rail == 0 && (path.from == 2 || path.to == 2)) path.result = PathClass::unreachable;
+  EXPECT_THAT(testing::keys(localise(observation)), ElementsAre("rail unreachable n2.0.both"));
+}
+
 }  // namespace
 }  // namespace fabricgate::fabric

@@ -210,17 +210,6 @@ TEST(Localise, LossAndMtuHaveTheirOwnCauses) {
   EXPECT_EQ(finding.expected, "MTU 9000");
 }
 
-TEST(Localise, ANodeThatAnswersNoEchoThoughDataPassesIsNotCalledUnreachable) {
-  World world(4, 2);
-  Observation observation = world.observe();
-  for (ReachFact& fact : observation.reach)
-    fact.dead = fact.from_rail == fact.to_rail && fact.to_rail == 0 && (fact.to == 2 || fact.from == 2);
-  EXPECT_THAT(testing::keys(localise(observation)), ElementsAre("rail no echo is answered, data passes n2.0.both"));
-  for (PathResult& path : observation.paths)
-    if (path.rail == 0 && (path.from == 2 || path.to == 2)) path.result = PathClass::unreachable;
-  EXPECT_THAT(testing::keys(localise(observation)), ElementsAre("rail unreachable n2.0.both"));
-}
-
 PathResult alone(int from, int to, int rail, float share) {
   return {.from = from,
           .to = to,

@@ -50,11 +50,25 @@ const Exhibit* slow_once(const Group& group) {
   return std::any_of(findings.begin(), findings.end(), wrong) ? nullptr : slow;
 }
 
-void warn_unstable(Fold& fold, const Record& record, std::size_t measured) {
-  Subject subject{.host = record.hosts[0], .rail = record.rail, .peer = record.hosts[1]};
-  Finding finding = make_finding("pair.unstable", subject, "good each time",
-                                 fmt::format("{} in one of {} measurements", record.findings.empty() ? "slow" : record.findings[0].found, measured));
-  fold.result.findings.push_back(finding);
+/// Warnings of one path. What was seen with others running, and not in any repetition alone, is told once as that, whatever
+/// it looked like; so is `slow`, which was slow_once.
+void warn(Fold& fold, const Group& group, const Exhibit* slow) {
+  const auto alone = [](const Exhibit* exhibit) { return exhibit->mode != fabric::PairMode::together; };
+  const auto clean = [](const Exhibit* exhibit) { return exhibit->record.verdict == Verdict::pass; };
+  const bool repeated = std::any_of(group.begin(), group.end(), alone);
+  const bool gone = repeated && std::all_of(group.begin(), group.end(), [&](const Exhibit* each) { return !alone(each) || clean(each); });
+  std::vector<const Exhibit*> passing;
+  for (const Exhibit* exhibit : group) {
+    if (exhibit == slow || (exhibit->record.verdict == Verdict::warn && gone && !alone(exhibit)))
+      passing.push_back(exhibit);
+    else if (exhibit->record.verdict == Verdict::warn)
+      for (const Finding& finding : exhibit->record.findings) fold.result.findings.push_back(finding);
+  }
+  if (passing.empty()) return;
+  const Record& record = passing[0]->record;
+  const Finding seen = record.findings.empty() ? Finding{} : record.findings[0];
+  fold.result.findings.push_back(make_finding("pair.unstable", {.host = record.hosts[0], .rail = record.rail, .peer = record.hosts[1]}, seen.expected,
+                                              fmt::format("{} in {} of {} measurements, with others running", seen.found, passing.size(), group.size())));
 }
 
 /// Findings of one node of a tier before, or of the end, about this rail: then the pair is only its echo.
@@ -249,13 +263,10 @@ void fold_pairs(Fold& fold) {
   std::set<const Exhibit*>& forgiven = fold.forgiven;
   std::vector<const Exhibit*> bad;
   for (const Group& group : groups) {
-    if (const Exhibit* slow = slow_once(group)) {
-      warn_unstable(fold, slow->record, group.size());
-      forgiven.insert(slow);
-    }
+    const Exhibit* slow = slow_once(group);
+    if (slow != nullptr) forgiven.insert(slow);
+    warn(fold, group, slow);
     for (const Exhibit* exhibit : group) {
-      if (exhibit->record.verdict == Verdict::warn)
-        for (const Finding& finding : exhibit->record.findings) fold.result.findings.push_back(finding);
       if (!good(*exhibit) && forgiven.count(exhibit) == 0 && exhibit->record.verdict != Verdict::skip) bad.push_back(exhibit);
       if (forgiven.count(exhibit) != 0 || good(*exhibit))
         for (const int node : exhibit->nodes) fold.fold(node, Tier::pair, Verdict::pass);
