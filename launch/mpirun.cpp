@@ -52,10 +52,10 @@ void add_launcher(Arguments& out, const MpirunJob& job) {
   const std::string runtime = prrte ? "prte_" : "orte_";
   add(out, option, "plm", prrte ? "ssh" : "rsh");
   add(out, option, "ras", prrte ? "^slurm,pbs,lsf,gridengine" : "^slurm,tm,lsf,gridengine,alps");
-  add(out, option, shell + "agent", "ssh");
+  add(out, option, shell + "agent", job.ssh_script.empty() ? "ssh" : "sh");
   add(out, option, shell + "no_tree_spawn", "1");
   add(out, option, shell + "num_concurrent", std::to_string(std::clamp(job.nodes + 1, 8, 512)));
-  if (!job.ssh_config.empty()) add(out, option, shell + "args", "-F " + job.ssh_config);
+  if (!job.ssh_script.empty()) add(out, option, shell + "args", job.ssh_script);
   add(out, option, runtime + "keep_fqdn_hostnames", "1");
   if (!job.session_dir.empty()) add(out, option, runtime + "tmpdir_base", job.session_dir);
   if (prrte) add(out, option, "prte_if_include", format_cidr(job.management));
@@ -81,6 +81,11 @@ Result<MpirunVersion> parse_mpirun_version(const std::string& text) {
 std::string mpirun_program(const std::string& prefix) {
   const std::string path = prefix + "/bin/mpirun";
   return has_prefix(prefix) && ::access(path.c_str(), X_OK) == 0 ? path : "mpirun";
+}
+
+std::string ssh_script(const std::string& config) {
+  return "# mpirun's way to a node: sh FILE HOST COMMAND...\n" + shell_line({"ssh", "-x", "-F", config}) +
+         " \"$@\"\nended=$?\necho \"ssh to $1 ended with exit code $ended\" >&2\nexit $ended\n";
 }
 
 std::vector<std::string> mpirun_arguments(const MpirunJob& job) {

@@ -26,7 +26,7 @@ struct MpirunJob {
   std::string mpirun = "mpirun";
   std::string prefix = "/usr";  ///< Open MPI on the nodes; passed on when it is not /usr
   std::string hostfile;
-  std::string ssh_config;       ///< passed to ssh by -F; empty: the user's own
+  std::string ssh_script;       ///< file with ssh_script: daemons are started through it; empty: by ssh itself
   std::string session_dir;      ///< where Open MPI keeps its session files, empty: its default
   Cidr management;
   std::string ports;            ///< "20000-20999" or empty
@@ -34,6 +34,10 @@ struct MpirunJob {
   int nodes = 0;
   std::vector<std::string> program;  ///< what each node runs
 };
+
+/// What mpirun runs as `sh FILE HOST COMMAND…` to get to a node: ssh, and then a line that says how it ended, because mpirun
+/// does not say where a daemon failed to start. The line is read by ssh_end_from_line of inventory/logs.
+std::string ssh_script(const std::string& config);
 
 std::vector<std::string> mpirun_arguments(const MpirunJob& job);
 

@@ -15,7 +15,7 @@ using testing::Not;
 MpirunJob job(int major) {
   return {.version = {.major = major},
           .hostfile = "/runs/a/hostfile",
-          .ssh_config = "/runs/a/ssh_config",
+          .ssh_script = "/runs/a/ssh_to_node",
           .management = {.address = 0x0a140000, .prefix = 22},
           .nodes = 3,
           .program = {"/opt/fabricgate/fabricgate-rank", "accept", "--job", "/var/tmp/job.json"}};
@@ -50,14 +50,16 @@ TEST(Mpirun, MessagesStayOnTheManagementNetwork) {
 TEST(Mpirun, OpenMpi4StartsEveryDaemonFromHereOverOurSshConfiguration) {
   const auto line = mpirun_arguments(job(4));
   EXPECT_EQ(after(line, "plm_rsh_no_tree_spawn"), "1");
-  EXPECT_EQ(after(line, "plm_rsh_args"), "-F /runs/a/ssh_config");
+  EXPECT_EQ(after(line, "plm_rsh_agent"), "sh");
+  EXPECT_EQ(after(line, "plm_rsh_args"), "/runs/a/ssh_to_node");
   EXPECT_THAT(line, Not(Contains("--prtemca")));
 }
 
 TEST(Mpirun, OpenMpi5HasTheSameSettingsUnderItsOwnNames) {
   const auto line = mpirun_arguments(job(5));
   EXPECT_EQ(after(line, "plm_ssh_no_tree_spawn"), "1");
-  EXPECT_EQ(after(line, "plm_ssh_args"), "-F /runs/a/ssh_config");
+  EXPECT_EQ(after(line, "plm_ssh_agent"), "sh");
+  EXPECT_EQ(after(line, "plm_ssh_args"), "/runs/a/ssh_to_node");
   EXPECT_EQ(after(line, "prte_if_include"), "10.20.0.0/22");
   EXPECT_EQ(after(line, "oob_tcp_if_include"), "(absent)");
 }

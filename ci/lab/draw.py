@@ -134,6 +134,7 @@ def shell_plan(lab, name):
         return f"{key}=({' '.join(shlex.quote(str(value)) for value in values)})"
     return "\n".join([
         f"ID={name}", f"SEED={lab['seed']}", f"COUNT={lab['count']}", f"PORT={lab['port']}", f"HEAD={lab['head']}",
+        f"LAUNCHER_PORTS={lab['mpi_ports']}-{lab['mpi_ports'] + 999}",
         f"LEAVES={lab['leaves']}", f"MTU={lab['mtu']}", f"MANAGEMENT={lab['management']}",
         f"MEMLOCK={lab['memlock']}", f"MANAGEMENT_DEVICE={lab['management_device']}", array("NAMES", lab["names"]),
         array("ADDRESSES", lab["management_addresses"]), array("RAILS", lab["rails"]), array("RATES", lab["rates"]),

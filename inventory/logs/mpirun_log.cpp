@@ -58,6 +58,22 @@ std::optional<MpirunEvent> ssh_event(std::string_view line) {
   return std::nullopt;
 }
 
+/// The ssh of a node failed: an event of it, or the node of what was said before without one.
+std::optional<MpirunEvent> ssh_failed(const SshEnd& end, std::vector<MpirunEvent>& before) {
+  constexpr int not_found = 127, ssh_itself = 255;
+  for (auto event = before.rbegin(); event != before.rend(); ++event) {
+    const bool of_a_node = event->kind == Kind::program_missing || event->kind == Kind::ssh_key_unknown || event->kind == Kind::ssh_key_changed ||
+                           event->kind == Kind::ssh_denied || event->kind == Kind::ssh_unreachable;
+    if (!of_a_node || !event->host.empty()) continue;
+    event->host = end.host;
+    return std::nullopt;
+  }
+  const Kind kind = end.exit_code == not_found    ? Kind::program_missing
+                    : end.exit_code == ssh_itself ? Kind::ssh_unreachable
+                                                  : Kind::daemon_not_started;
+  return MpirunEvent{.kind = kind, .host = end.host};
+}
+
 std::optional<MpirunEvent> rank_event(std::string_view line) {
   if (has(line, "noticed that process rank "))
     return MpirunEvent{.kind = Kind::rank_killed,
@@ -126,6 +142,15 @@ const char* to_string(MpirunEventKind kind) {
   return "unknown";
 }
 
+std::optional<SshEnd> ssh_end_from_line(std::string_view line) {
+  constexpr std::string_view to = "ssh to ", code = " ended with exit code ";
+  const auto at = line.find(code);
+  if (!line.starts_with(to) || at == std::string_view::npos) return std::nullopt;
+  SshEnd end{.host = std::string(line.substr(to.size(), at - to.size())), .exit_code = number_after(line, code, -1)};
+  if (end.host.empty() || end.host.find(' ') != std::string::npos || end.exit_code < 0) return std::nullopt;
+  return end;
+}
+
 MpirunSample parse_mpirun_log(std::string_view text) {
   MpirunSample sample;
   int number = 0;
@@ -135,7 +160,10 @@ MpirunSample parse_mpirun_log(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     ++number;
     while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    std::optional<MpirunEvent> event = ssh_event(line);
+    const auto end_of_ssh = ssh_end_from_line(line);
+    if (end_of_ssh && end_of_ssh->exit_code == 0) continue;
+    std::optional<MpirunEvent> event = end_of_ssh ? ssh_failed(*end_of_ssh, sample.events) : ssh_event(line);
+    if (end_of_ssh && !event) continue;
     if (!event) event = rank_event(line);
     if (!event) event = launcher_event(line);
     if (!event) {

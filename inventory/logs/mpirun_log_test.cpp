@@ -49,6 +49,24 @@ TEST(MpirunLog, SshSaysWhichHostBeforeTheLauncherBanner) {
   EXPECT_EQ(sample.events[2].kind, MpirunEventKind::daemon_not_started);
 }
 
+TEST(MpirunLog, HowTheSshOfANodeEndedSaysWhereADaemonFailedToStart) {
+  const auto sample = parse_mpirun_log(
+      "ssh to n1 ended with exit code 0\nssh to n2 ended with exit code 3\nORTE was unable to reliably start one or more daemons.\n");
+  ASSERT_EQ(sample.events.size(), 2U);
+  EXPECT_EQ(sample.events[0].kind, MpirunEventKind::daemon_not_started);
+  EXPECT_EQ(sample.events[0].host, "n2");
+  EXPECT_EQ(sample.events[0].text, "ssh to n2 ended with exit code 3");
+  EXPECT_EQ(parse_mpirun_log("ssh to n3 ended with exit code 127\n").events.at(0).kind, MpirunEventKind::program_missing);
+  EXPECT_EQ(parse_mpirun_log("ssh to n3 ended with exit code 255\n").events.at(0).kind, MpirunEventKind::ssh_unreachable);
+}
+
+TEST(MpirunLog, HowTheSshOfANodeEndedNamesTheNodeOfWhatItSaidBefore) {
+  const auto sample = parse_mpirun_log("Host key verification failed.\nssh to n4 ended with exit code 255\n");
+  ASSERT_EQ(sample.events.size(), 1U);
+  EXPECT_EQ(sample.events[0].kind, MpirunEventKind::ssh_key_unknown);
+  EXPECT_EQ(sample.events[0].host, "n4");
+}
+
 TEST(MpirunLog, RepeatedBannersCountOnce) {
   const std::string banner = "There are not enough slots available in the system to satisfy the 4\nslots\n";
   EXPECT_EQ(parse_mpirun_log(banner + banner).events.size(), 1U);

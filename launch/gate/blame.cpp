@@ -25,6 +25,8 @@ Finding finding_of(const MpirunEvent& event) {
       return make_finding("ssh.permission_denied", subject, "login by key", event.text);
     case MpirunEventKind::ssh_unreachable:
       return make_finding("ssh.unreachable", subject, "an SSH connection", event.text);
+    case MpirunEventKind::daemon_not_started:
+      return make_finding("launch.daemon_failed", subject, "the launcher's daemon on the node reports to the head", event.text);
     case MpirunEventKind::daemon_lost:
       return make_finding("launch.daemon_lost", subject, "a launcher daemon that lives until the end of its job",
                           event.text);
@@ -56,9 +58,7 @@ Blame blame(const JobEvidence& seen) {
   for (const std::string& host : seen.unreachable)
     add(found, make_finding("launch.daemon_lost", {.host = host}, "a node that lives until the end of its job",
                             "the node no longer answers over SSH"));
-  for (const auto& [host, why] : seen.silent)
-    add(found,
-        make_finding("launch.rank_silent", {.host = host}, "a process that lives until the end of its job", why));
+  for (const auto& [host, finding] : seen.given_up) add(found, finding);
   found.complete = seen.status && seen.status->state == "complete" && found.findings.empty();
   if (seen.signal != 0 &&
       !found.decided()) {  // its daemons end the ranks then, each at its own time, so that some miss others

@@ -18,8 +18,8 @@ struct JobEvidence {
   std::vector<std::string> hosts = {};             ///< of the job
   int signal = 0;                                  ///< that ended mpirun and was not ours
   bool timed_out = false;                          ///< it was ended at its deadline
-  bool never_began = false;                        ///< no process of it began on any node
-  std::map<std::string, std::string> silent = {};  ///< given up by JobWatch, and why
+  std::string never_began = {};                    ///< no process of it began on any node: what is known of that
+  std::map<std::string, Finding> given_up = {};    ///< by JobWatch
   bool interrupted = false;                        ///< by the user
   bool fetched = true;                             ///< what its ranks wrote was brought here
   std::set<std::string> unreachable = {};          ///< no longer answer over SSH

@@ -86,7 +86,7 @@ TEST_F(BlameTest, WhoseTimeIsOverIsNotStartedAgain) {
 
 TEST_F(BlameTest, EveryHostIsNamedOnceByTheFirstThatIsKnownOfIt) {
   seen_.unreachable = {"a"};
-  seen_.silent = {{"a", "stands still"}, {"b", "stands still"}};
+  seen_.given_up = {{"a", silent("a")}, {"b", silent("b")}};
   seen_.status = ended("rank_missing", {silent("b"), silent("c")});
   EXPECT_EQ(named(blame(seen_)), (Names{"launch.daemon_lost a", "launch.rank_silent b", "launch.rank_silent c"}));
 }
@@ -102,6 +102,12 @@ TEST_F(BlameTest, WhatMpirunSaysOfRanksThatTheUserEndedBlamesNobody) {
   seen_.interrupted = true;
   say(MpirunEventKind::rank_killed, "b");
   EXPECT_FALSE(blame(seen_).decided());
+}
+
+TEST_F(BlameTest, ADaemonThatDidNotStartNamesTheNodeWhoseSshSaysSo) {
+  say(MpirunEventKind::daemon_not_started, "c");
+  say(MpirunEventKind::daemon_not_started, "");
+  EXPECT_EQ(named(blame(seen_)), Names{"launch.daemon_failed c"});
 }
 
 TEST_F(BlameTest, AnEventThatNamesNoHostOfTheJobLeavesItUndecided) {

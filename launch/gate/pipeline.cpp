@@ -62,6 +62,7 @@ bool Pipeline::prepare() {
   }
   version_ = *version;
   auto written = write_file_atomic(folder_.file("ssh_config"), write_ssh_config(setup_.inventory), 0600);
+  if (written) written = write_file_atomic(folder_.file("ssh_to_node"), ssh_script(folder_.file("ssh_config")), 0600);
   if (!written) log::error(written.error().what);
   return static_cast<bool>(written);
 }

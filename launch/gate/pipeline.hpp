@@ -1,6 +1,7 @@
 #pragma once
 /// The gate from the head node: stage, one mpirun job per tier, evidence fetched from the nodes, verdict. What mpirun prints
 /// or returns is no evidence; it is read only to learn which node a launch died of.
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,7 +33,9 @@ class Pipeline {
   Result<std::vector<std::string>> launch_line(const Job& job) const;
   /// What was seen of the job until mpirun ended.
   Result<JobEvidence> launch(const Job& job);
+  Result<std::vector<bootstrap::Outcome>> ask_all(const Job& job, const std::function<std::vector<std::string>(const std::string&)>& argv) const;
   std::vector<Look> look_at(const Job& job) const;
+  void look_for_daemons(const Job& job, std::vector<Look>& looks) const;
   void end_ranks(const Job& job) const;
   void fetch();
   Blame find_blame(const Job& job, JobEvidence seen);

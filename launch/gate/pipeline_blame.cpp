@@ -48,8 +48,8 @@ Blame Pipeline::ask_nodes(const Job& job, const JobEvidence& seen) const {
   const std::string& first = job.hosts.front();
   const auto processes = read_file(folder_.spool_of(first) + "/processes.jsonl");
   if (found.decided()) return found;
-  if (seen.never_began)
-    found = {.reason = "the launcher started no process on any node", .again = true};
+  if (!seen.never_began.empty())
+    found = {.reason = seen.never_began, .again = true};
   else if (processes && processes->find("\"" + job.name + "\"") != std::string::npos)
     found.findings = {make_finding("launch.rank_silent", {.host = first, .rank = 0}, "rank 0 writes how the job ended",
                                    "it wrote nothing")};

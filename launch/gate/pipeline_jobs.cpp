@@ -9,6 +9,7 @@
 #include "inventory/host/claim.hpp"
 #include "inventory/logs/mpirun_log.hpp"
 #include "launch/accept/coordinator.hpp"
+#include "launch/accept/place.hpp"
 #include "launch/child.hpp"
 #include "launch/gate/clean_up.hpp"
 #include "launch/gate/pipeline.hpp"
@@ -84,7 +85,7 @@ Result<std::vector<std::string>> Pipeline::launch_line(const Job& job) const {
                            .mpirun = mpirun_,
                            .prefix = launcher.mpi_prefix,
                            .hostfile = hosts,
-                           .ssh_config = folder_.file("ssh_config"),
+                           .ssh_script = folder_.file("ssh_to_node"),
                            .management = setup_.inventory.management,
                            .ports = launcher.ports,
                            .as_root = ::geteuid() == 0,
@@ -100,7 +101,10 @@ Result<JobEvidence> Pipeline::launch(const Job& job) {
   kept.note("$ " + shell_line(*arguments));
   JobWatch watch(job.hosts, monotonic_s, [&] { return look_at(job); });
   ChildOptions options;
-  options.on_err = [&](std::string_view line) { kept.keep(line); };
+  options.on_err = [&](std::string_view line) {
+    if (const auto end = ssh_end_from_line(line); end && end->exit_code == 0) watch.started(end->host);
+    kept.keep(line);
+  };
   options.on_out = [&](std::string_view line) {
     if (const auto event = progress_from_line(line)) {
       watch.heard();
@@ -114,31 +118,48 @@ Result<JobEvidence> Pipeline::launch(const Job& job) {
   if (!ended) return ended.error().with("mpirun");
   if (ended->timed_out) log::warn(fmt::format("job {} did not end in {:.0f} s and was ended", job.name, job.deadline_s + launch_s));
   kept.note(fmt::format("# exit code {}{}", ended->exit_code, ended->timed_out ? ", ended at its deadline" : ""));
-  for (const auto& [host, why] : watch.silent()) kept.note(fmt::format("# given up: {}: {}", host, why));
+  for (const auto& [host, finding] : watch.given_up()) kept.note(fmt::format("# given up: {}: {}", host, finding.found));
   if (ended->signal != 0) end_ranks(job);
   const bool ours = ended->stopped || ended->timed_out;
-  return JobEvidence{.hosts = job.hosts, .signal = ours ? 0 : ended->signal, .timed_out = ended->timed_out, .never_began = watch.never_began(), .silent = watch.silent()};
+  return JobEvidence{.hosts = job.hosts, .signal = ours ? 0 : ended->signal, .timed_out = ended->timed_out, .never_began = watch.never_began(), .given_up = watch.given_up()};
 }
 
-/// The pulse of each rank of the job.
-std::vector<Look> Pipeline::look_at(const Job& job) const {
+/// `argv` on every node of the job, for a look.
+Result<std::vector<bootstrap::Outcome>> Pipeline::ask_all(const Job& job, const std::function<std::vector<std::string>(const std::string&)>& argv) const {
   std::vector<bootstrap::Job> jobs;
+  for (const std::string& host : job.hosts) jobs.push_back({.node = *setup_.inventory.find(host), .argv = argv(host), .timeout_s = look_s});
+  const auto deadline = Deadline::in_seconds(look_s + 0.02 * static_cast<double>(jobs.size()));
+  return bootstrap::run_on_nodes(setup_.inventory, std::move(jobs), deadline);
+}
+
+/// The pulse of each rank of the job; where none has one, the launcher's daemons.
+std::vector<Look> Pipeline::look_at(const Job& job) const {
+  const Launcher& launcher = setup_.inventory.launcher;
   std::vector<Look> looks(job.hosts.size());
-  for (const std::string& host : job.hosts)
-    jobs.push_back({.node = *setup_.inventory.find(host),
-                    .argv = {"sh", "-c", pulse_script, "sh", pulse_path(setup_.inventory.launcher.spool_dir, job.identity, job.name, host)},
-                    .timeout_s = look_s});
-  const auto outcomes = bootstrap::run_on_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(look_s + 0.02 * static_cast<double>(looks.size())));
+  const auto pulses = ask_all(job, [&](const std::string& host) {
+    return std::vector<std::string>{"sh", "-c", pulse_script, "sh", pulse_path(launcher.spool_dir, job.identity, job.name, host)};
+  });
   for (std::size_t i = 0; i < looks.size(); ++i) {
-    const auto* result = outcomes ? &(*outcomes)[i].result : nullptr;
+    const auto* result = pulses ? &(*pulses)[i].result : nullptr;
     looks[i].reached = result && *result;
     if (!looks[i].reached) {
-      looks[i].why = result ? result->error().what : outcomes.error().what;
+      looks[i].why = result ? result->error().what : pulses.error().what;
     } else if (auto pulse = pulse_from_text((*result)->out)) {
       looks[i].pulse = *pulse;
     }
   }
+  if (std::none_of(looks.begin(), looks.end(), [](const Look& look) { return look.pulse.has_value(); })) look_for_daemons(job, looks);
   return looks;
+}
+
+void Pipeline::look_for_daemons(const Job& job, std::vector<Look>& looks) const {
+  std::vector<std::string> argv{"sh", "-c", daemon_script, "sh", job.identity.run};
+  for (const Cidr& local : local_addresses())
+    if (const std::string& ports = setup_.inventory.launcher.ports; !ports.empty() && argv.size() == 5 && setup_.inventory.management.contains(local.address))
+      argv.insert(argv.end(), {format_ipv4(local.address), ports.substr(0, ports.find('-'))});
+  const auto daemons = ask_all(job, [&](const std::string&) { return argv; });
+  for (std::size_t i = 0; daemons && i < looks.size(); ++i)
+    if ((*daemons)[i].result) looks[i].daemon = daemon_from_text((*daemons)[i].result->out);
 }
 
 void Pipeline::fetch() {

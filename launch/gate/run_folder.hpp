@@ -4,7 +4,7 @@
 ///   RUN/inventory.yaml limits.yaml suite.yaml identity.json     what the run rests on
 ///   RUN/interrupted                                              the signal that ended the run, where one did
 ///   RUN/unfinished                                               why a tier was not measured to its end though no node is at fault
-///   RUN/hostfile-JOB mpirun-JOB.log ssh_config jobs/JOB.json     how its jobs were started
+///   RUN/hostfile-JOB mpirun-JOB.log ssh_config ssh_to_node jobs/JOB.json   how its jobs were started
 ///   RUN/spools/NODE/…                                            copies of the nodes' spools
 ///   RUN/head.jsonl                                               records made on the head node
 ///   RUN/records.jsonl summary.json junit.xml table.txt           the result

@@ -1,14 +1,17 @@
 #pragma once
 /// Watches a launched job from the head. As long as the job says something (rank 0's progress), nothing is done. When it falls
 /// silent the pulses of its ranks are read over SSH, a few times; a node whose pulse stands still or that does not answer, look
-/// after look, is given up, and the job is ended so that it can start again without it.
+/// after look, is given up, and the job is ended so that it can start again without it. While no process has begun anywhere
+/// the daemons are what is looked at; what they lack is a node's fault only where another's has come through to the head.
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "launch/accept/pulse.hpp"
+#include "launch/gate/daemon.hpp"
 
 namespace fabricgate::launch {
 
@@ -26,6 +29,7 @@ struct Look {
   bool reached = false;                ///< by SSH
   std::optional<PulseReading> pulse;   ///< nullopt: none there
   std::string why;                     ///< not reached: the reason
+  std::optional<DaemonReading> daemon = {};  ///< looked for where no process has begun on any node
 };
 
 class JobWatch {
@@ -35,21 +39,25 @@ class JobWatch {
 
   /// The job said something.
   void heard();
+  /// ssh says that it started the launcher's daemon on the host.
+  void started(const std::string& host) { started_.insert(host); }
   /// Rank 0 said that the job is over.
   void ended();
   /// True when waiting for the job makes no sense any more; called several times a second, may look, which takes seconds.
   bool give_up();
-  /// Hosts given up and what was found.
-  const std::map<std::string, std::string>& silent() const { return silent_; }
-  /// The launcher started nothing on any node, which names none.
-  bool never_began() const { return never_began_; }
+  const std::map<std::string, Finding>& given_up() const { return given_up_; }
+  /// The launcher started nothing on any node, which names none: what was found; else empty.
+  const std::string& never_began() const { return never_began_; }
 
  private:
   struct Seen {
     std::int64_t beats = 0;
     int still = 0;
+    int troubled = 0;  ///< looks in a row that found the same trouble of the daemon
+    std::optional<Finding> trouble = {};
   };
   bool look_at_all();
+  void judge_starts(const std::vector<Look>& looks);
   std::string judge(Seen& seen, const Look& look, std::int64_t most_beats) const;
 
   std::vector<std::string> hosts_;
@@ -57,8 +65,9 @@ class JobWatch {
   std::function<std::vector<Look>()> look_;
   WatchTimes times_;
   std::vector<Seen> seen_;
-  std::map<std::string, std::string> silent_;
-  bool never_began_ = false;
+  std::set<std::string> started_;
+  std::map<std::string, Finding> given_up_;
+  std::string never_began_;
   bool compared_ = false;  ///< this silence was looked at before
   double began_s_, next_look_s_, silence_s_;
   std::optional<double> ended_s_;

@@ -41,8 +41,8 @@ TEST_F(JobWatchTest, ASilentJobWhosePulsesBeatGoesOnAndIsLookedAtLessAndLess) {
 TEST_F(JobWatchTest, AProcessThatWasStoppedIsNamedWithItsStateAndOthersAreNot) {
   b_ = [](int) { return beating(7, 'T'); };
   EXPECT_TRUE(gives_up_within(30));
-  ASSERT_EQ(watch_.silent().size(), 1u);
-  EXPECT_EQ(watch_.silent().at("b"), "process 42 stands still in 'pairs', state T (stopped by a signal)");
+  ASSERT_EQ(watch_.given_up().size(), 1u);
+  EXPECT_EQ(watch_.given_up().at("b").found, "process 42 stands still in 'pairs', state T (stopped by a signal)");
 }
 
 TEST_F(JobWatchTest, OneMissedBeatIsForgivenWhenTheNextComes) {
@@ -53,7 +53,7 @@ TEST_F(JobWatchTest, OneMissedBeatIsForgivenWhenTheNextComes) {
 TEST_F(JobWatchTest, ANodeThatDoesNotAnswerLookAfterLookIsNamedWithTheReason) {
   a_ = [](int n) { return n == 1 ? beating(1) : Look{.reached = false, .pulse = {}, .why = "TCP connect: timeout"}; };
   EXPECT_TRUE(gives_up_within(60));
-  EXPECT_EQ(watch_.silent().at("a"), "the node does not answer over SSH: TCP connect: timeout");
+  EXPECT_EQ(watch_.given_up().at("a").found, "the node does not answer over SSH: TCP connect: timeout");
 }
 
 TEST_F(JobWatchTest, ANodeThatAnswersAgainIsKept) {
@@ -66,22 +66,72 @@ TEST_F(JobWatchTest, AProcessThatDoesNotBeginThoughOthersDidLongAgoIsNamed) {
   a_ = [this](int) { return beating(static_cast<int>(clock_s_) - 2); };
   EXPECT_FALSE(gives_up_within(21));
   EXPECT_TRUE(gives_up_within(5));
-  EXPECT_EQ(watch_.silent().count("a"), 0u);
+  EXPECT_EQ(watch_.given_up().count("a"), 0u);
 }
 
 TEST_F(JobWatchTest, AProcessThatNeverBeginsHasItsStartTimeAndIsThenNamed) {
   b_ = [](int) { return Look{.reached = true, .pulse = {}, .why = ""}; };
   EXPECT_FALSE(gives_up_within(59));
   EXPECT_TRUE(gives_up_within(15));
-  EXPECT_NE(watch_.silent().at("b").find("no process of the job has begun"), std::string::npos);
+  EXPECT_NE(watch_.given_up().at("b").found.find("no process of the job has begun"), std::string::npos);
 }
 
 TEST_F(JobWatchTest, WhenNoProcessBeginsAnywhereTheLauncherIsGivenUpAndNoNodeBlamed) {
   a_ = b_ = [](int) { return Look{.reached = true, .pulse = {}, .why = ""}; };
   EXPECT_FALSE(gives_up_within(59));
   EXPECT_TRUE(gives_up_within(15));
-  EXPECT_TRUE(watch_.silent().empty());
-  EXPECT_TRUE(watch_.never_began());
+  EXPECT_TRUE(watch_.given_up().empty());
+  EXPECT_NE(watch_.never_began(), "");
+}
+
+Look with_daemon(DaemonReading daemon) { return {.reached = true, .pulse = {}, .why = "", .daemon = std::move(daemon)}; }
+const DaemonReading connected{.pid = 7, .connected = true}, calling{.pid = 7, .calls = "10.0.0.1:24000"}, waiting{.pid = 7, .state = 'S'};
+
+TEST_F(JobWatchTest, ADaemonThatIsNotAnsweredLookAfterLookNamesItsNodeAndNoOther) {
+  a_ = [](int) { return with_daemon(connected); };
+  b_ = [](int) { return with_daemon(calling); };
+  EXPECT_TRUE(gives_up_within(20));
+  ASSERT_EQ(watch_.given_up().size(), 1u);
+  EXPECT_EQ(watch_.given_up().at("b").cause, "launch.head_unreachable");
+}
+
+TEST_F(JobWatchTest, ADaemonThatIsSlowIsLeftInPeaceUntilTheStartTimeIsOver) {
+  a_ = [](int) { return with_daemon(connected); };
+  b_ = [](int) { return with_daemon(waiting); };
+  EXPECT_FALSE(gives_up_within(59));
+  EXPECT_TRUE(gives_up_within(15));
+  ASSERT_EQ(watch_.given_up().size(), 1u);
+  EXPECT_EQ(watch_.given_up().at("b").cause, "launch.daemon_failed");
+}
+
+TEST_F(JobWatchTest, ADaemonThatIsCaughtCallingNowAndThenIsNotBlamed) {
+  a_ = [](int) { return with_daemon(connected); };
+  b_ = [](int n) { return with_daemon(n % 3 == 0 ? connected : calling); };
+  EXPECT_FALSE(gives_up_within(50));
+}
+
+TEST_F(JobWatchTest, ADaemonThatIsGoneIsBlamedOnlyOnceSshSaysThatItWasStarted) {
+  a_ = [](int) { return with_daemon(connected); };
+  b_ = [](int) { return with_daemon({}); };
+  EXPECT_FALSE(gives_up_within(30));
+  watch_.started("b");
+  EXPECT_TRUE(gives_up_within(15));
+  EXPECT_EQ(watch_.given_up().at("b").found, "ssh started it, and it is gone");
+}
+
+TEST_F(JobWatchTest, WhenNoDaemonComesThroughToTheHeadItIsTheLaunchersTroubleAndSaidSo) {
+  a_ = b_ = [](int) { return with_daemon(calling); };
+  EXPECT_TRUE(gives_up_within(20));
+  EXPECT_TRUE(watch_.given_up().empty());
+  EXPECT_NE(watch_.never_began().find("10.0.0.1:24000"), std::string::npos);
+}
+
+TEST_F(JobWatchTest, AsLongAsNoOtherCameThroughATroubledDaemonIsNotBlamed) {
+  a_ = [](int) { return with_daemon(waiting); };
+  b_ = [](int) { return with_daemon(calling); };
+  EXPECT_FALSE(gives_up_within(59));
+  EXPECT_TRUE(gives_up_within(15));
+  EXPECT_TRUE(watch_.given_up().empty());
 }
 
 TEST_F(JobWatchTest, SpeechClearsWhatWasSuspected) {
@@ -95,7 +145,7 @@ TEST_F(JobWatchTest, AfterTheEndTheLauncherHasAFewSecondsAndNobodyIsBlamed) {
   watch_.ended();
   EXPECT_FALSE(gives_up_within(9.5));
   EXPECT_TRUE(gives_up_within(2));
-  EXPECT_TRUE(watch_.silent().empty());
+  EXPECT_TRUE(watch_.given_up().empty());
   EXPECT_EQ(looks_, 0);
 }
 

@@ -4,6 +4,10 @@ fault duplicate-hostname 'OTHER' "the node has OTHER's host name"
 fault disk-full          ''      'nothing can be written to /opt/fabricgate and /var/tmp'
 fault read-only-root     ''      'the disk is mounted read-only'
 fault launcher-missing   '[SECONDS [PATTERN [DELAY]]]' "Open MPI's daemon on the node fails at once, so its ranks never start; with SECONDS as for rank-stop"
+fault launcher-broken    'SECONDS' "Open MPI's daemon on the node answers --help; started for a job it does nothing for SECONDS and ends well"
+fault tmp-read-only      ''      'nothing can be written to /tmp'
+fault head-filtered      ''      "what the node sends to the launcher's ports on this machine is dropped"
+fault head-unroutable    ''      "the node has no route to the launcher's ports on this machine"
 fault node-vanish        '[SECONDS [PATTERN [DELAY]]]' 'power lost: links dead, all processes gone; mend boots it. With SECONDS as for rank-stop'
 fault rank-stop          '[SECONDS [PATTERN [DELAY]]]' 'SIGSTOP to the rank; waits up to SECONDS (30) for a program of fabricgate whose command line matches PATTERN; hits it DELAY seconds later'
 fault rank-kill          '[SECONDS [PATTERN [DELAY]]]' 'SIGKILL to the rank; waits as rank-stop does'
@@ -29,6 +33,23 @@ break_launcher_missing() {
 mend_launcher_missing() {
   in_node "$1" sh -c 'for file in orted prted; do path=$(command -v $file) && umount "$(readlink -f "$path")"; done; true'
 }
+
+launcher_path() { in_node "$1" sh -c 'readlink -f "$(command -v orted || command -v prted)"'; }
+break_launcher_broken() {
+  printf '#!/bin/sh\ncase "$*" in *--help* | *--version*) echo Open RTE; exit 0 ;; esac\nsleep %d\nexit 0\n' "$2" |
+    in_node "$1" sh -c 'cat >/run/lab-launcher && chmod 755 /run/lab-launcher && mount --bind /run/lab-launcher "$1"' - "$(launcher_path "$1")"
+}
+mend_launcher_broken() { in_node "$1" umount "$(launcher_path "$1")"; }
+
+break_tmp_read_only() { in_node "$1" mount -t tmpfs -o ro tmpfs /tmp; }
+mend_tmp_read_only() { in_node "$1" umount /tmp; }
+
+break_head_filtered() {
+  echo "table ip head { chain c { type filter hook output priority 0; ip daddr $HEAD tcp dport $LAUNCHER_PORTS drop; }; }" | in_net "$1" nft -f -
+}
+mend_head_filtered() { in_net "$1" nft delete table ip head; }
+break_head_unroutable() { in_net "$1" ip rule add to "$HEAD" ipproto tcp dport "$LAUNCHER_PORTS" unreachable; }
+mend_head_unroutable() { in_net "$1" ip rule del to "$HEAD" ipproto tcp dport "$LAUNCHER_PORTS" unreachable; }
 
 links() {  # NODE up|down: the far ends of its cables
   local r
@@ -85,7 +106,7 @@ started_by() {  # NODE <pairs: the same of their parents
       stat=$(<"/proc/$pid/stat") || continue
       fields=(${stat##*) })
       [[ ${fields[19]} = "$start" ]] || continue
-      parent=${fields[1]} stat=$(<"/proc/$parent/stat") || continue
+      parent=${fields[1]} stat=$(<"/proc/$parent/stat") && (( parent > 1 )) || continue
       fields=(${stat##*) })
       echo "$parent ${fields[19]}"
     done 2>/dev/null; true'

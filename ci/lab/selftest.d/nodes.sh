@@ -46,6 +46,29 @@ check 'launcher-missing' on "$A" 'cmp -s /bin/false $(command -v orted)'
 mend_ "$A" launcher-missing
 check 'launcher is back' not on "$A" 'cmp -s /bin/false $(command -v orted)'
 
+break_ "$A" launcher-broken 0
+check 'launcher-broken: help' says 'Open RTE' "$A" 'orted --help'
+check 'launcher-broken: a job' is "$(on "$A" 'orted -mca ess env; echo $?')" 0
+mend_ "$A" launcher-broken
+check 'launcher works again' not on "$A" 'cmp -s /run/lab-launcher "$(command -v orted)"'
+break_ "$A" tmp-read-only
+check 'tmp-read-only' says 'Read-only file system' "$A" 'echo x >/tmp/file'
+mend_ "$A" tmp-read-only
+check '/tmp can be written' on "$A" 'echo x >/tmp/file'
+launcher_port=${LAUNCHER_PORTS%-*}
+python3 -c "import socket, time; s = socket.create_server(('$HEAD', $launcher_port)); time.sleep(60)" 9>&- &
+listener=$!
+calls_head() { on "$A" "timeout 2 bash -c '</dev/tcp/$HEAD/$launcher_port'"; }
+check 'the head is reached' wait_until 5 calls_head
+for fault in head-filtered head-unroutable; do
+  break_ "$A" "$fault"
+  check "$fault" not calls_head
+  check "$fault leaves SSH alone" on "$A" true
+  mend_ "$A" "$fault"
+  check "$fault is mended" calls_head
+done
+kill "$listener"
+
 rank_state() { on "$A" "ps -o stat= -C fabricgate-rank | cut -c1"; }
 check 'no rank to stop' not "$HERE/break" "$A" rank-stop 0
 on "$A" 'cp /bin/sleep /opt/fabricgate/fabricgate-rank; setsid /opt/fabricgate/fabricgate-rank 300 >/dev/null 2>&1 &'
@@ -65,6 +88,9 @@ shell_saw() { is "$(on "$A" 'cat /var/tmp/lab-killed')" "$1"; }
 check 'rank-kill spares the shell that started the rank' wait_until 5 shell_saw 137
 ranks_are() { is "$(on "$A" 'ps -o args= -C fabricgate-rank')" "$1"; }  # a killed process is there until it ran once more
 check 'rank-kill killed that one alone' wait_until 5 ranks_are '/opt/fabricgate/fabricgate-rank 300'
+on "$A" 'setsid sh -c "/opt/fabricgate/fabricgate-rank 303; true" >/dev/null 2>&1 &'
+break_ "$A" daemon-kill 5 'fabricgate-rank 303'
+check 'daemon-kill leaves the rank without its parent' wait_until 5 on "$A" 'pgrep -P 1 -f "fabricgate-rank 303"'
 mend_ "$A"
 
 break_ "$A" node-vanish 5 fabricgate-rank
