@@ -3,11 +3,14 @@
 
     wire.py rate  FROM_NETNS FROM_ADDRESS TO_NETNS TO_ADDRESS [SECONDS]  prints TCP payload in Mb/s
     wire.py probe FROM_NETNS FROM_ADDRESS TO_NETNS TO_ADDRESS SIZE COUNT prints how many unfragmented UDP packets arrive
+    wire.py dial  FROM_NETNS FROM_ADDRESS TO_NETNS TO_ADDRESS COUNT      prints how many TCP connections are made in 0.6 s
+    wire.py segment FROM_NETNS FROM_ADDRESS TO_NETNS TO_ADDRESS          prints the bytes of a TCP segment that is sent
 
 A namespace is a name under /run/netns. `rate` counts at the receiver and leaves out the first fifth.
 """
 import ctypes
 import os
+import select
 import socket
 import sys
 import threading
@@ -55,6 +58,19 @@ def rate(source, sink, to_address, seconds=1.0):
     return counted * 8e-6 / (now - begin)
 
 
+def dial(sources, sink, count):
+    sink.listen(count)
+    begun = time.monotonic()
+    for source in sources:
+        source.setblocking(False)
+        source.connect_ex(sink.getsockname())
+    made = set()
+    while len(made) < count and time.monotonic() < begun + 0.6:
+        ready = select.select([], [s for s in sources if s not in made], [], 0.05)[1]
+        made.update(s for s in ready if s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0)
+    return made
+
+
 def probe(source, sink, to_address, size, count, seconds=0.0):
     sink.bind((to_address, 0))
     sink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
@@ -80,15 +96,22 @@ def probe(source, sink, to_address, size, count, seconds=0.0):
 
 def main():
     mode, from_netns, from_address, to_netns, to_address = sys.argv[1:6]
-    kind = socket.SOCK_STREAM if mode == "rate" else socket.SOCK_DGRAM
-    source = socket_in(from_netns, kind)
+    numbers = list(map(float, sys.argv[6:]))
+    kind = socket.SOCK_DGRAM if mode == "probe" else socket.SOCK_STREAM
+    count = int(numbers[0]) if mode == "dial" else 1
+    sources = [socket_in(from_netns, kind) for _ in range(count)]
     sink = socket_in(to_netns, kind)
     try:
-        source.bind((from_address, 0))
+        for source in sources:
+            source.bind((from_address, 0))
         if mode == "rate":
-            print(f"{rate(source, sink, to_address, *map(float, sys.argv[6:])):.1f}")
+            print(f"{rate(sources[0], sink, to_address, *numbers):.1f}")
+        elif mode == "probe":
+            print(probe(sources[0], sink, to_address, int(numbers[0]), int(numbers[1]), *numbers[2:]))
         else:
-            print(probe(source, sink, to_address, int(sys.argv[6]), int(sys.argv[7]), *map(float, sys.argv[8:])))
+            sink.bind((to_address, 0))
+            made = dial(sources, sink, count)
+            print(len(made) if mode == "dial" else min(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG) for s in made))
     except OSError as error:
         print(f"{error}", file=sys.stderr)
         print(0)

@@ -19,10 +19,16 @@ fault blackout         'RAIL MILLISECONDS EVERY' 'every frame is lost for so lon
 fault half-duplex      'RAIL'          'the rail carries its rate in both directions together'
 fault tcp-drop         'RAIL'          'the switch port drops TCP, everything else passes'
 fault icmp-drop        'RAIL'          'the switch port drops ICMP, everything else passes'
+fault syn-drop         'RAIL'          'what opens a TCP connection to the node is dropped; its own connections work'
+fault flow-drop        'RAIL'          'one TCP connection of 16, by its ports, loses all that is sent to the node'
+fault mss-clamp        'RAIL'          'TCP connections of the node are told to send it segments of 600 bytes at most'
+fault route-mtu        'RAIL'          "the node's routes of the rail have an MTU of 1500, locked; the interface keeps its own"
 fault crossed          ''              'the cables of rail 0 and rail 1 are swapped'
 fault crossed-between  'OTHER'         'the cables of rail 0 of NODE and rail 1 of OTHER are swapped'
 fault duplicate-address 'RAIL OTHER'   "the node has OTHER's address on the rail instead of its own"
 fault uplink-slow      'RAIL [PERCENT]' "the link between the rail's two switches has that share of its rate, default 10 (up --leaves 2)"
+
+TCP='ether type ip ip protocol tcp'  # a rule's beginning
 
 send_rate() { shaper "${RAILS[$2]}" "$3" | in_net "$1" tc -batch -; }    # NODE RAIL KBIT
 receive_rate() { shaper "n$1r$2" "$3" | in_switch tc -batch -; }
@@ -100,7 +106,7 @@ break_loss_rx() { lose "$1" "$2" "$3" lossrx '' yes; }
 mend_loss_rx() { unlose "$1" "$2" lossrx; }
 
 break_tcp_loss() {
-  local share tcp='ether type ip ip protocol tcp numgen random mod 100000'
+  local share tcp="$TCP numgen random mod 100000"
   share=$(share_of "$3") || return
   drop_frames "tcploss_n$1r$2" "iifname n$1r$2 $tcp < $share" "oifname n$1r$2 $tcp < $share"
 }
@@ -133,10 +139,25 @@ mend_half_duplex() { in_switch tc qdisc del dev "n$1r$2" clsact; in_switch ip li
 
 break_rail_silent() { await_moment "$@" && drop_frames "silent_n$1r$2" "iifname n$1r$2" "oifname n$1r$2"; }
 mend_rail_silent() { forward_frames "silent_n$1r$2"; }
-break_tcp_drop() { drop_frames "tcp_n$1r$2" "iifname n$1r$2 ether type ip ip protocol tcp" "oifname n$1r$2 ether type ip ip protocol tcp"; }
+break_tcp_drop() { drop_frames "tcp_n$1r$2" "iifname n$1r$2 $TCP" "oifname n$1r$2 $TCP"; }
 mend_tcp_drop() { forward_frames "tcp_n$1r$2"; }
 break_icmp_drop() { drop_frames "icmp_n$1r$2" "iifname n$1r$2 ip protocol icmp" "oifname n$1r$2 ip protocol icmp"; }
 mend_icmp_drop() { forward_frames "icmp_n$1r$2"; }
+
+break_syn_drop() { drop_frames "syn_n$1r$2" "oifname n$1r$2 $TCP tcp flags & (syn | ack) == syn"; }
+mend_syn_drop() { forward_frames "syn_n$1r$2"; }
+break_flow_drop() { drop_frames "flow_n$1r$2" "oifname n$1r$2 $TCP jhash tcp sport . tcp dport mod 16 seed 0x5eed == 3"; }
+mend_flow_drop() { forward_frames "flow_n$1r$2"; }
+break_mss_clamp() {
+  echo "table bridge mss_n$1r$2 { chain c { type filter hook forward priority 0
+    iifname n$1r$2 $TCP tcp flags & syn == syn tcp option maxseg size set 600; }; }" | in_switch nft -f -
+}
+mend_mss_clamp() { forward_frames "mss_n$1r$2"; }
+break_route_mtu() {
+  in_net "$1" ip route show dev "${RAILS[$2]}" >"$BEFORE"
+  sed "s/\$/ dev ${RAILS[$2]} mtu lock 1500/; s/^/route replace /" "$BEFORE" | in_net "$1" ip -batch -
+}
+mend_route_mtu() { sed "s/\$/ dev ${RAILS[$2]}/; s/^/route replace /" "$BEFORE" | in_net "$1" ip -batch -; }
 
 plug() { in_switch ip link set "n$1r$2" master "$3"; }  # NODE RAIL BRIDGE
 break_crossed() { plug "$1" 0 "$(rail_bridge "$1" 1)" && plug "$1" 1 "$(rail_bridge "$1" 0)"; }

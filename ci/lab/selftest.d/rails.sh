@@ -63,6 +63,33 @@ mend_ "$A" rail-silent
 break_ "$A" tcp-loss 0 2
 check 'tcp-loss spares UDP' arrive 0 1 0 100 200 200 200
 mend_ "$A" tcp-loss
+connects() { within "$(wire dial "$1" "$2" 0 64)" "$3" "$4"; }  # FROM TO LOW HIGH: of 64 on rail 0
+segment_is() { is "$(wire segment "$1" "$2" 0)" "$3"; }
+full=$(( MTU - 52 ))
+check 'all connections are made' connects 0 1 64 64
+check 'segments fill the MTU' segment_is 0 1 "$full"
+break_ "$A" syn-drop 0
+check 'syn-drop: nobody connects to the node' connects 1 0 0 0
+check 'syn-drop: it connects itself' connects 0 1 64 64
+check 'syn-drop leaves others' connects 1 2 64 64
+mend_ "$A" syn-drop
+break_ "$A" flow-drop 0
+check 'flow-drop: most connect to the node' retry connects 1 0 45 63
+check 'flow-drop: so does the node' retry connects 0 1 45 63
+check 'flow-drop leaves others' connects 1 2 64 64
+mend_ "$A" flow-drop
+break_ "$A" mss-clamp 0
+check 'mss-clamp: what the node gets' segment_is 1 0 588
+check 'mss-clamp: what it sends' segment_is 0 1 "$full"
+check 'mss-clamp: frames of the MTU pass' arrive 1 0 0 "$MTU" 20 20 20
+mend_ "$A" mss-clamp
+break_ "$A" route-mtu 0
+check 'route-mtu: what the node sends' segment_is 0 1 1448
+check 'route-mtu: what it gets' segment_is 1 0 1448
+check 'route-mtu: shows its MTU' link_shows 0 "mtu $MTU "
+mend_ "$A" route-mtu
+check 'mended: all connections' connects 1 0 64 64
+check 'mended: segments' segment_is 0 1 "$full"
 break_ "$A" blackout 0 500 1  # a packet each 20 ms for four periods: the dark spells take a third, whenever they begin
 check 'blackout: what is sent in the dark does not arrive' arrive 0 1 0 100 300 20 280 6
 mend_ "$A" blackout
