@@ -52,6 +52,10 @@ const char* to_string(Effect effect) {
       return "half duplex";
     case Effect::contention:
       return "slow with others running, good alone";
+    case Effect::flows:
+      return "TCP connections lost";
+    case Effect::segment:
+      return "small TCP segments";
     case Effect::crossed:
       return "crossed";
     case Effect::route:

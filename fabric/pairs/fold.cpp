@@ -1,5 +1,7 @@
 #include "fabric/pairs/fold.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,7 +21,7 @@ double median(std::vector<float> values) {
 
 struct Tally {
   std::size_t mtu = 0, unstable = 0, unreachable = 0, both = 0, retested = 0, again = 0, echo = 0;
-  std::vector<float> share, loss;
+  std::vector<float> share, loss, flows_lost, segments;
 };
 
 Tally tally(const Culprit& culprit, const PathTable& table) {
@@ -30,6 +32,8 @@ Tally tally(const Culprit& culprit, const PathTable& table) {
     out.unstable += cell.unstable;
     out.unreachable += cell.state == PathClass::unreachable;
     out.both += cell.both;
+    if (cell.flows_lost > 0) out.flows_lost.push_back(cell.flows_lost);
+    if (cell.segment > 0) out.segments.push_back(static_cast<float>(cell.segment));
     out.retested += cell.retested;
     out.again += cell.again;
     out.echo += cell.echo;
@@ -228,13 +232,20 @@ void describe(Culprit& culprit, const PathTable& table) {
     culprit.effect = Effect::unstable;
   } else if (2 * counts.unreachable > all) {
     culprit.effect = Effect::unreachable;
+  } else if (2 * counts.flows_lost.size() > all) {
+    culprit.effect = Effect::flows;
+    culprit.text = fmt::format("{:.1f}% of connections never answered", median(counts.flows_lost) * 100);
+  } else if (2 * counts.segments.size() > all) {
+    culprit.effect = Effect::segment;
+    culprit.text = fmt::format("segments of {:.0f} bytes", median(counts.segments));
   } else if (culprit.loss > table.loss_ceiling()) {
     culprit.effect = Effect::loss;
   } else if (2 * counts.both > all) {
     culprit.effect = Effect::half_duplex;
   }
   if (contradicted) culprit.confidence = std::min(culprit.confidence, 0.4);
-  const bool hard = culprit.effect == Effect::mtu || culprit.effect == Effect::unreachable;
+  const bool hard = culprit.effect == Effect::mtu || culprit.effect == Effect::unreachable ||
+                    culprit.effect == Effect::flows || culprit.effect == Effect::segment;
   if (counts.retested > 0) {
     culprit.confidence = std::min(0.95, culprit.confidence + 0.1);
   } else if (culprit.kind == CulpritKind::pair && !hard) {

@@ -27,6 +27,8 @@ struct PathResult {
   bool tentative = false;  ///< bad for what only counts when it is seen alone (loss of TCP segments, half duplex), seen
                            ///< with others running
   bool both = false;       ///< bad only with both directions running at once; `share` is of their sum then
+  float flows_lost = 0;    ///< share of the many short connections that were never answered: bad whatever repetitions say
+  int segment = 0;         ///< bytes of TCP segments that are too small: the same
 };
 
 /// Answers to "who has the address of (to, to_rail)?" asked on (from, from_rail). Questions not asked are left out.
@@ -83,6 +85,8 @@ enum class Effect : std::uint8_t {
   unstable,
   contention,
   half_duplex,
+  flows,
+  segment,
   crossed,
   duplicate,
   route,

@@ -62,6 +62,10 @@ const char* cause_of(const Culprit& culprit, const Observation& observation) {
       return "pair.packet_loss";
     case Effect::unstable:
       return "pair.inconsistent";
+    case Effect::flows:
+      return "pair.flows_lost";
+    case Effect::segment:
+      return "pair.segment_small";
     case Effect::half_duplex:
       return "pair.half_duplex";
     case Effect::contention:
@@ -153,6 +157,10 @@ std::string expected_text(const Culprit& culprit, const Observation& observation
       return "peer reached on this rail";
     case Effect::echo:
       return "echoes are answered";
+    case Effect::flows:
+      return "every TCP connection is answered";
+    case Effect::segment:
+      return "TCP segments that fill the declared MTU";
     case Effect::half_duplex:
       return "both directions at once carry what they carry one by one";
     case Effect::loss:
@@ -219,6 +227,8 @@ std::string path_text(const DirectedPath& path, const PathTable& table, const Ob
   if (cell.mtu) return text + "full-size frames do not pass";
   if (cell.echo) return text + "no echo is answered";
   if (cell.state == PathClass::unreachable) return text + "unreachable";
+  if (cell.flows_lost > 0) return text + fmt::format("{:.1f}% of TCP connections never answered", cell.flows_lost * 100);
+  if (cell.segment > 0) return text + fmt::format("TCP segments of {} bytes", cell.segment);
   const bool loss_alone = cell.share < 0 && cell.loss > 0;
   if (!loss_alone) text += cell.share >= 0 ? shares(cell.share, observation).second : std::string("below the limit");
   if (cell.loss > 0) text += fmt::format("{}{:.2f}% of frames lost", loss_alone ? "" : ", ", cell.loss * 100);

@@ -39,6 +39,31 @@ nlohmann::json both_to_json(const PairSample& sample) {
   return {{"a_to_b", direction_to_json(sample.a_to_b_both)}, {"b_to_a", direction_to_json(sample.b_to_a_both)}};
 }
 
+nlohmann::json flow_count_to_json(const FlowCount& flows) {
+  return {{"dialled", flows.dialled},
+          {"answered", flows.answered},
+          {"late", flows.late},
+          {"segment_bytes", flows.segment_bytes},
+          {"first_lost", flows.first_lost},
+          {"error", flows.error}};
+}
+
+/// Null where they were not tried.
+nlohmann::json flows_to_json(const PairSample& sample) {
+  const auto tried = [](const FlowCount& flows) { return flows.dialled > 0 || !flows.error.empty(); };
+  if (!tried(sample.flows_a_to_b) && !tried(sample.flows_b_to_a)) return nullptr;
+  return {{"a_to_b", flow_count_to_json(sample.flows_a_to_b)}, {"b_to_a", flow_count_to_json(sample.flows_b_to_a)}};
+}
+
+FlowCount flow_count_from(const nlohmann::json& value) {
+  return {.dialled = count_from(value, "dialled"),
+          .answered = count_from(value, "answered"),
+          .late = count_from(value, "late"),
+          .segment_bytes = count_from(value, "segment_bytes"),
+          .first_lost = value.at("first_lost").get<std::string>(),
+          .error = value.at("error").get<std::string>()};
+}
+
 DirectionSample direction_from_json(const nlohmann::json& value) {
   DirectionSample direction;
   for (const auto& point : value.at("sweep")) {
@@ -71,6 +96,10 @@ PairSample pair_from(const nlohmann::json& value) {
   if (const nlohmann::json& both = value.at("both"); !both.is_null()) {
     sample.a_to_b_both = direction_from_json(both.at("a_to_b"));
     sample.b_to_a_both = direction_from_json(both.at("b_to_a"));
+  }
+  if (const nlohmann::json& flows = value.at("flows"); !flows.is_null()) {
+    sample.flows_a_to_b = flow_count_from(flows.at("a_to_b"));
+    sample.flows_b_to_a = flow_count_from(flows.at("b_to_a"));
   }
   sample.latency_iterations = value.at("latency_iterations").get<std::uint64_t>();
   sample.latency_p50_s = value.at("latency_p50_s").get<double>();
@@ -180,6 +209,7 @@ nlohmann::json to_json_value(const PairSample& sample) {
           {"a_to_b", direction_to_json(sample.a_to_b)},
           {"b_to_a", direction_to_json(sample.b_to_a)},
           {"both", both_to_json(sample)},
+          {"flows", flows_to_json(sample)},
           {"latency_iterations", sample.latency_iterations},
           {"latency_p50_s", sample.latency_p50_s},
           {"latency_p99_s", sample.latency_p99_s},

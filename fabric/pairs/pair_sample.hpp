@@ -31,6 +31,21 @@ struct DirectionSample {
   std::string error;                  ///< empty when it ran to its end
 };
 
+/// Short TCP connections that one end dialled to the other, all at once, before anything was streamed
+/// (fabric/tcp/flows.hpp).
+struct FlowCount {
+  std::uint64_t dialled = 0;        ///< 0: not tried
+  std::uint64_t answered = 0;       ///< connected, and the peer's process answered the token rightly
+  std::uint64_t late = 0;           ///< of these, after a segment was sent again
+  std::uint64_t segment_bytes = 0;  ///< most payload the dialling end puts into a TCP segment to the peer, the least over
+                                    ///< its connections of both ways; 0: none was made
+  std::string first_lost;           ///< "from port 40123: no answer in 3.5 s"; empty: none
+  std::string error;                ///< why they were not counted; empty: they were
+
+  bool dead() const { return dialled > 0 && answered == 0; }
+  bool lost() const { return answered < dialled; }
+};
+
 /// How a pair was measured; a suspect is repeated in other ways before it is blamed.
 enum class PairMode {
   together,  ///< all rails of the pair at once, other pairs in the same round
@@ -48,6 +63,7 @@ struct PairSample {
   PairMode mode = PairMode::together;
   DirectionSample a_to_b, b_to_a;
   DirectionSample a_to_b_both, b_to_a_both;  ///< one size, both directions running at once; no sweep: not tried
+  FlowCount flows_a_to_b, flows_b_to_a;         ///< by who dialled; not tried on the overlay
   std::uint64_t latency_iterations = 0;
   double latency_p50_s = 0, latency_p99_s = 0;  ///< half round trip, smallest size
   std::string error;            ///< set-up failed before any direction could run: what, where, native code

@@ -18,6 +18,7 @@ PairSample full_sample() {
                    .error = "stopped"};
   sample.b_to_a.payload_checked = 4;
   sample.b_to_a_both.sweep = {{.bytes = 65536, .bytes_per_s = 1e6, .messages = 7, .elapsed_s = 0.25}};
+  sample.flows_b_to_a = {.dialled = 64, .answered = 60, .late = 3, .segment_bytes = 8948, .first_lost = "from port 40123: no answer"};
   sample.latency_iterations = 100;
   sample.latency_p50_s = 1e-5;
   sample.latency_p99_s = 2e-5;
@@ -36,6 +37,8 @@ TEST(PairSample, SurvivesTheWayThroughJson) {
   EXPECT_EQ(again->a_to_b.first_wrong, "message 3");
   EXPECT_EQ(again->a_to_b.retransmitted, 2u);
   EXPECT_EQ(again->b_to_a_both.sweep.at(0).messages, 7u);
+  EXPECT_EQ(again->flows_b_to_a.answered, 60u);
+  EXPECT_EQ(again->flows_b_to_a.segment_bytes, 8948u);
   EXPECT_EQ(again->mode, PairMode::alone);
 }
 

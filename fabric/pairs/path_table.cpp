@@ -54,6 +54,7 @@ PathTable::PathTable(const Observation& observation)
     cell.loss = std::max(cell.loss, path.loss);
   }
   for (std::size_t i = 0; i < cells_.size(); ++i) fold(tallies[i], cells_[i]);
+  add_flows(observation);
   add_reach(observation);
 }
 
@@ -73,6 +74,19 @@ void PathTable::fold(const Tally& tally, Cell& cell) const {
   }
   if (alone && tally.good[0] > 0 && bad_together == 0) cell.unstable = true;
   cell.state = tally.unreachable[alone] > tally.bad[alone] ? PathClass::unreachable : PathClass::bad;
+}
+
+/// No load loses a connection: each SYN is sent again. Where a hash takes few of them to a dead part, others may not meet
+/// it.
+void PathTable::add_flows(const Observation& observation) {
+  for (const PathResult& path : observation.paths) {
+    if (!valid(path, nodes_, rails_) || (path.flows_lost <= 0 && path.segment <= 0)) continue;
+    Cell& cell = at(path.rail, path.from, path.to);
+    cell.flows_lost = std::max(cell.flows_lost, path.flows_lost);
+    cell.segment = std::max(cell.segment, path.segment);
+    cell.contention = cell.unstable = false;
+    if (cell.state != PathClass::unreachable) cell.state = PathClass::bad;
+  }
 }
 
 void PathTable::add_reach(const Observation& observation) {

@@ -21,12 +21,15 @@ struct Cell {
   bool both = false;        ///< bad only with both directions running at once
   float share = -1, loss = -1;
   float loaded_share = -1;  ///< the least share with others running
+  float flows_lost = 0;
+  int segment = 0;
 };
 
 class PathTable {
  public:
   /// Folds: what was measured alone outranks what was measured together; an ARP question without answer makes an
   /// unmeasured path unreachable both ways, an answer without any echo every path; a failed full-size frame makes a path bad both ways.
+  /// Connections that were lost and segments that are small stay, whatever the repetitions gave.
   explicit PathTable(const Observation& observation);
 
   int nodes() const { return nodes_; }
@@ -62,6 +65,7 @@ class PathTable {
   }
   void fold(const Tally& tally, Cell& cell) const;
   void add_reach(const Observation& observation);
+  void add_flows(const Observation& observation);
   template <class Visit>
   void visit(const End& end, Visit&& visitor) const;
 

@@ -91,7 +91,9 @@ PairSample merge_halves(const PairTask& task, const std::optional<PairSample>& a
   merged.b_to_a = merge_direction(a ? &a->b_to_a : nullptr, b ? &b->b_to_a : nullptr, task.a);
   merged.a_to_b_both = merge_direction(b ? &b->a_to_b_both : nullptr, a ? &a->a_to_b_both : nullptr, task.b);
   merged.b_to_a_both = merge_direction(a ? &a->b_to_a_both : nullptr, b ? &b->b_to_a_both : nullptr, task.a);
+  if (b) merged.flows_b_to_a = b->flows_b_to_a;
   if (a) {
+    merged.flows_a_to_b = a->flows_a_to_b;
     merged.latency_iterations = a->latency_iterations;
     merged.latency_p50_s = a->latency_p50_s;
     merged.latency_p99_s = a->latency_p99_s;

@@ -10,7 +10,8 @@
 namespace fabricgate::fabric {
 
 /// What one rank hands back: one half per rail of each of its tasks, and one for the overlay (rail empty, engine tcp).
-/// a's half holds b_to_a and the latency, b's half a_to_b; the other direction holds only a sender's error.
+/// a's half holds b_to_a, the latency and what came of the connections that a dialled, b's half a_to_b and its own
+/// connections; the other direction holds only a sender's error.
 std::string halves_to_text(const std::vector<PairSample>& halves);
 Result<std::vector<PairSample>> halves_from_text(const std::string& text);
 

@@ -46,6 +46,18 @@ TEST(MergeHalves, SegmentsAreCountedBySendersAndBothDirectionsAtOnceByReceivers)
   EXPECT_TRUE(merged.b_to_a_both.sweep.empty());
 }
 
+TEST(MergeHalves, ConnectionsAreThoseOfWhoDialled) {
+  auto a = half(0, 200), b = half(100, 0);
+  a.flows_a_to_b = {.dialled = 64, .answered = 64, .segment_bytes = 8948};
+  b.flows_b_to_a = {.dialled = 64, .answered = 1, .segment_bytes = 588};
+  b.flows_a_to_b.dialled = 7;
+  const auto merged = merge_halves(one_task(), a, b);
+  EXPECT_EQ(merged.flows_a_to_b.answered, 64u);
+  EXPECT_EQ(merged.flows_a_to_b.dialled, 64u);
+  EXPECT_EQ(merged.flows_b_to_a.answered, 1u);
+  EXPECT_EQ(merged.flows_b_to_a.segment_bytes, 588u);
+}
+
 TEST(MergeHalves, AMissingEndIsAnErrorOfTheDirectionItReceived) {
   const auto merged = merge_halves(one_task(), half(0, 200), std::nullopt);
   EXPECT_THAT(merged.a_to_b.error, HasSubstr("n2 reported nothing"));

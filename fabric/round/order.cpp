@@ -11,9 +11,11 @@ namespace {
 constexpr double share_small = 0.05;    // of a direction's time, for each size but the last
 constexpr double share_warmup = 0.4;    // the warm-up never eats more of the last size's time
 constexpr double setup_s = 0.1;         // contexts, addresses, first connection: seen 0.02 to 0.1 s
+constexpr double flows_s = 0.05;        // many connections at once: seen 0.01 to 0.05 s
 constexpr double latency_share = 0.05;  // ping-pong, of `seconds`
 constexpr double turn_around_s = 0.02;  // agreement and draining per size and direction
 constexpr std::uint64_t smallest = 64, largest = 64u << 20;
+constexpr std::uint64_t most_flows = 256;  // sockets: twice as many per rail are open at once
 
 nlohmann::json rail_to_json(const RailEnds& rail) {
   return {{"name", rail.name},
@@ -67,6 +69,7 @@ Result<RoundOrder> order_from(const nlohmann::json& value) {
     order.tasks.push_back(task_from(task, *mode));
   }
   order.sizes = value.at("sizes").get<std::vector<std::uint64_t>>();
+  order.flows = value.at("flows").get<std::uint64_t>();
   order.seconds = value.at("seconds").get<double>();
   order.both_seconds = value.at("both_seconds").get<double>();
   order.overlay_seconds = value.at("overlay_seconds").get<double>();
@@ -115,7 +118,8 @@ double expected_seconds(const RoundOrder& order) {
   std::map<int, double> by_rank;  // a rank runs its tasks one after the other
   for (const auto& task : order.tasks) {
     const double both = order.both_seconds > 0 ? order.both_seconds + turn_around_s : 0;
-    const double cost = (task.rails.empty() ? 0 : side_seconds(order, order.seconds) + both) +
+    const double flows = order.flows > 0 ? flows_s : 0;
+    const double cost = (task.rails.empty() ? 0 : flows + side_seconds(order, order.seconds) + both) +
                         (task.overlay ? side_seconds(order, order.overlay_seconds) : 0);
     const double end = std::max(by_rank[task.a_rank], by_rank[task.b_rank]) + cost;
     by_rank[task.a_rank] = by_rank[task.b_rank] = end;
@@ -133,6 +137,7 @@ Status check_order(const RoundOrder& order) {
     }
   }
   if (!std::is_sorted(order.sizes.begin(), order.sizes.end())) return bad("message sizes are not ascending");
+  if (order.flows > most_flows) return bad(fmt::format("flows is {}: expected at most {}", order.flows, most_flows));
   const std::pair<const char*, double> times[] = {{"seconds", order.seconds},
                                                   {"overlay_seconds", order.overlay_seconds},
                                                   {"connect_s", order.connect_s},
@@ -155,6 +160,7 @@ nlohmann::json to_json_value(const RoundOrder& order) {
   for (const auto& task : order.tasks) tasks.push_back(task_to_json(task));
   return {{"tasks", tasks},
           {"sizes", order.sizes},
+          {"flows", order.flows},
           {"seconds", order.seconds},
           {"both_seconds", order.both_seconds},
           {"overlay_seconds", order.overlay_seconds},

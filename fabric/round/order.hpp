@@ -32,6 +32,7 @@ struct PairTask {
 struct RoundOrder {
   std::vector<PairTask> tasks;
   std::vector<std::uint64_t> sizes = {4096, 65536, 1 << 20};  ///< message sizes, ascending; the last one is judged
+  std::uint64_t flows = 64;      ///< connections that each end dials per rail before anything streams; 0: none
   double seconds = 1;            ///< one direction streams so long in all: small sizes, warm-up, measured window
   double both_seconds = 0;       ///< then both directions of a rail at once for so long; 0: not
   double overlay_seconds = 0.5;  ///< the same for the overlay

@@ -65,6 +65,7 @@ TEST(RoundOrder, ImpossibleValuesAreRefusedByName) {
        "ascending"},
       {[](RoundOrder& o) { o.seconds = 0; }, "seconds is 0"},
       {[](RoundOrder& o) { o.stall_s = -1; }, "stall_s is -1"},
+      {[](RoundOrder& o) { o.flows = 100'000; }, "flows is 100000"},
       {[](RoundOrder& o) { o.warmup_s = -1; }, "warmup_s is -1"},
       {[](RoundOrder& o) { o.tasks[0].b_rank = 0; }, "both are rank 0"},
       {[](RoundOrder& o) { o.tasks[0].b_address.clear(); }, "management addresses"},

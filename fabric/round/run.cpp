@@ -1,12 +1,15 @@
 #include "fabric/round/run.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <exception>
 #include <thread>
 
 #include "fabric/round/measure.hpp"
 #include "fabric/round/pattern.hpp"
+#include "fabric/tcp/flows.hpp"
 #include "fabric/tcp/tcp_channel.hpp"
 #include "fabric/ucx/ucx_rail.hpp"
 
@@ -32,21 +35,46 @@ struct Task {
 struct Offer {
   std::string address;  ///< worker address, or the port
   std::string error;
+  int flow_port = 0;    ///< of a rail: takes the peer's many short connections; 0: they are not dialled
 };
 
 struct Side {
   std::vector<std::unique_ptr<UcxRail>> rails;  ///< null where it could not be opened
+  std::vector<Listener> flow_listeners;         ///< one per rail
   std::optional<Listener> listener;
   std::vector<Offer> offers;  ///< rails in order, then the overlay
 };
 
+/// The connections of all rails are open at once, which is more than the usual soft limit of 1024. Not raised to what is
+/// allowed at most: programs that we start may close every number below their limit one by one.
+void allow_sockets(const Task& task) {
+  constexpr rlim_t others = 256;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = std::min<rlim_t>(limit.rlim_max, others + task.pair.rails.size() * (2 * task.order.flows + 1));
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);  // too few is an error of a socket, and told
+}
+
+void open_rail(const Task& task, const RailEnds& ends, Side& side) {
+  auto rail = UcxRail::open(task.is_a ? ends.a_netdev : ends.b_netdev);
+  Offer offer = rail ? Offer{.address = (*rail)->address()} : Offer{.error = rail.error().what};
+  side.rails.push_back(rail ? std::move(*rail) : nullptr);
+  side.flow_listeners.emplace_back();
+  if (offer.error.empty() && task.order.flows > 0) {
+    auto listener = tcp_listen(task.is_a ? ends.a_address : ends.b_address);
+    if (listener) side.flow_listeners.back() = std::move(*listener);
+    if (!listener) offer.error = listener.error().what;
+    offer.flow_port = side.flow_listeners.back().port;
+  }
+  side.offers.push_back(std::move(offer));
+}
+
 Side open_side(const Task& task) {
   Side side;
-  for (const auto& ends : task.pair.rails) {
-    auto rail = UcxRail::open(task.is_a ? ends.a_netdev : ends.b_netdev);
-    side.offers.push_back(rail ? Offer{.address = (*rail)->address()} : Offer{.error = rail.error().what});
-    side.rails.push_back(rail ? std::move(*rail) : nullptr);
-  }
+  allow_sockets(task);
+  for (const auto& ends : task.pair.rails) open_rail(task, ends, side);
   if (!task.pair.overlay) return side;
   if (task.is_a) {
     side.offers.push_back({.address = "connects"});
@@ -63,7 +91,8 @@ std::string pack(const std::vector<Offer>& offers) {
   nlohmann::json list = nlohmann::json::array();
   for (const auto& offer : offers) {
     const std::vector<std::uint8_t> bytes(offer.address.begin(), offer.address.end());
-    list.push_back({{"address", nlohmann::json::binary(bytes)}, {"error", offer.error}});
+    list.push_back(
+        {{"address", nlohmann::json::binary(bytes)}, {"error", offer.error}, {"flow_port", offer.flow_port}});
   }
   const auto packed = nlohmann::json::to_cbor(list);
   return std::string(packed.begin(), packed.end());
@@ -75,11 +104,13 @@ Result<std::vector<Offer>> unpack(const std::string& text, std::size_t expected)
   std::vector<Offer> offers;
   for (const auto& entry : list) {
     if (!entry.is_object() || !entry.contains("address") || !entry["address"].is_binary() || !entry.contains("error") ||
-        !entry["error"].is_string()) {
+        !entry["error"].is_string() || !entry.contains("flow_port") || !entry["flow_port"].is_number_integer()) {
       return Error{ErrorKind::parse, "offer of the peer: an entry is not as expected"};
     }
     const auto& bytes = entry["address"].get_binary();
-    offers.push_back({.address = std::string(bytes.begin(), bytes.end()), .error = entry["error"].get<std::string>()});
+    offers.push_back({.address = std::string(bytes.begin(), bytes.end()),
+                      .error = entry["error"].get<std::string>(),
+                      .flow_port = entry["flow_port"].get<int>()});
   }
   return offers;
 }
@@ -109,10 +140,31 @@ void fail(PairSample& half, const std::string& host, const std::string& error) {
   half.error_host = host;
 }
 
-void run_rail(const Task& task, UcxRail& rail, const std::string& peer_address, std::size_t index, PairSample& half) {
+/// False when one end's connections were all in vain; both ends see that, and do not stream.
+bool try_flows(const Task& task, const Listener& listener, int peer_port, const PathSetup& path, PairSample& half) {
+  if (task.order.flows == 0) return true;
+  const FlowsSetup setup{.own_address = path.own_address,
+                         .peer_address = path.peer_address,
+                         .peer_port = peer_port,
+                         .count = task.order.flows,
+                         .answer_s = task.order.connect_s};
+  FlowsSeen seen = run_flows(listener, setup, task.deadline);
+  const bool both_ways = seen.dialled.answered > 0 && seen.accepted > 0;
+  (task.is_a ? half.flows_a_to_b : half.flows_b_to_a) = std::move(seen.dialled);
+  return both_ways;
+}
+
+/// The thread of one rail.
+void run_rail(const Task& task, Side& side, const Offer& theirs, std::size_t index, PairSample& half) {
+  PathSetup setup = path_setup(task, index);
+  if (!try_flows(task, side.flow_listeners[index], theirs.flow_port, setup, half)) {
+    half.a_to_b.error = half.b_to_a.error = "not streamed over, because connections of one end are not answered";
+    return;
+  }
+  UcxRail& rail = *side.rails[index];
+  const std::string& peer_address = theirs.address;
   auto channel = rail.connect(peer_address, task.is_a ? mark_a : mark_b, task.is_a ? mark_b : mark_a);
   if (!channel) return fail(half, task.self(), channel.error().what);
-  PathSetup setup = path_setup(task, index);
   std::unique_ptr<UcxChannel> back;
   if (task.order.both_seconds > 0) {
     auto second =
@@ -141,7 +193,7 @@ void run_rails(const Task& task, Side& side, const std::vector<Offer>& theirs, s
     if (!halves[index].error.empty()) continue;
     const auto work = [&task, &side, &theirs, &halves, index] {
       try {
-        run_rail(task, *side.rails[index], theirs[index].address, index, halves[index]);
+        run_rail(task, side, theirs[index], index, halves[index]);
       } catch (const std::exception& problem) {
         fail(halves[index], task.self(), problem.what());
       }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <thread>
@@ -18,7 +19,11 @@ using testing::IsEmpty;
 PairTask loopback_pair(int a, int b, int rails) {
   PairTask task{.a_rank = a, .b_rank = b, .a = "n" + std::to_string(a), .b = "n" + std::to_string(b)};
   for (int rail = 0; rail < rails; ++rail) {
-    task.rails.push_back({.name = "rail" + std::to_string(rail), .a_netdev = "lo", .b_netdev = "lo"});
+    task.rails.push_back({.name = "rail" + std::to_string(rail),
+                          .a_netdev = "lo",
+                          .a_address = "127.0.0.2",
+                          .b_netdev = "lo",
+                          .b_address = "127.0.0.3"});
   }
   return task;
 }
@@ -65,6 +70,12 @@ void expect_whole(const PairSample& sample, std::size_t sizes) {
     EXPECT_GT(direction->payload_checked, 0u);
     EXPECT_EQ(direction->payload_errors, 0u) << direction->first_wrong;
     expect_all_moved(*direction);
+  }
+  if (!sample.rail.empty()) {
+    for (const auto* flows : {&sample.flows_a_to_b, &sample.flows_b_to_a}) {
+      EXPECT_EQ(flows->answered, 64u) << flows->first_lost << flows->error;
+      EXPECT_GT(flows->segment_bytes, 0u);
+    }
   }
   EXPECT_GT(sample.latency_iterations, 0u);
   EXPECT_GT(sample.latency_p50_s, 0);
@@ -124,6 +135,44 @@ TEST(Round, ADirectionThatDiesWithBothRunningIsAnErrorOfBothAndKeepsWhatWasMeasu
   expect_whole(samples.at(0), 2);
   EXPECT_THAT(samples.at(0).a_to_b_both.error, HasSubstr("both directions over rail0"));
   EXPECT_THAT(samples.at(0).b_to_a_both.error, HasSubstr("died"));
+}
+
+/// One end takes the connections of the other for those of a stranger.
+TEST(Round, ARailOnWhichOneEndTakesNoConnectionIsNotStreamedOver) {
+  auto order = quick_order();
+  order.connect_s = 1;
+  order.tasks = {loopback_pair(0, 1, 1)};
+  auto of_b = order;
+  of_b.tasks[0].rails[0].a_address = "127.0.0.9";
+  ThreadGroup group(2);
+  std::vector<std::optional<std::string>> texts(2);
+  std::vector<std::thread> threads;
+  for (int rank : {0, 1})
+    threads.emplace_back([&, rank] {
+      ThreadRendezvous rendezvous(group, rank);
+      texts[static_cast<std::size_t>(rank)] = halves_to_text(run_round(rendezvous, rank == 0 ? order : of_b));
+    });
+  for (auto& thread : threads) thread.join();
+  const auto samples = merge_round(order, texts);
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_THAT(samples[0].error, IsEmpty());
+  EXPECT_TRUE(samples[0].flows_a_to_b.dead());
+  EXPECT_TRUE(samples[0].a_to_b.sweep.empty());
+  EXPECT_THAT(samples[0].a_to_b.error, HasSubstr("not streamed over"));
+  EXPECT_THAT(samples[0].b_to_a.error, HasSubstr("not streamed over"));
+}
+
+TEST(Round, TheConnectionsOfAllRailsMayBeOpenAtOnceWhateverTheSoftLimitOfFilesIs) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit low = before;
+  low.rlim_cur = 150;  // one end has 129, and both are in this process
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  auto order = quick_order();
+  order.tasks = {loopback_pair(0, 1, 1)};
+  ThreadGroup group(2);
+  for (const auto& sample : run(group, order)) expect_whole(sample, 2);
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(Round, ARankWithoutATaskHasNothingToReport) {

@@ -80,6 +80,12 @@ struct WrongWay {
 };
 std::optional<WrongWay> wrong_way(const fabric::ReachAnswer& answer, const Rail& own);
 
+/// Payload that a TCP segment between two rails must have room for, by their declared MTUs; see pair_flows.cpp.
+std::uint64_t least_segment(const Rail& a, const Rail& b);
+/// Findings about the many short connections of a rail, which are tried before anything is streamed; a reason when their
+/// counts are no evidence.
+std::string judge_flows(const JudgeContext& context, const fabric::PairSample& sample, std::vector<Finding>& findings);
+
 Judgement judge_stage_node(const JudgeContext& context, const Record& record);
 Judgement judge_host_facts(const JudgeContext& context, const Record& record);
 Judgement judge_host_fleet(const JudgeContext& context, const Record& record);

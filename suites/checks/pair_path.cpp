@@ -210,12 +210,15 @@ Judgement judge_path(const JudgeContext& context, const Record& record, bool rai
   const std::string missing = first_missing_limit(context, latency, rail);
   if (!missing.empty()) return limit_missing(record, missing);
   std::vector<Finding> findings;
+  const std::string of_flows = rail ? judge_flows(context, view->sample, findings) : "";
   if (!view->sample.error.empty()) {
     Subject subject = subject_of(*view);
     if (view->sample.error_host == view->sample.b) std::swap(subject.host, subject.peer);
     findings.push_back(make_finding("pair.unreachable", subject, "a connection", view->sample.error));
     return decide(std::move(findings));
   }
+  if (!of_flows.empty()) return unusable(record, of_flows);
+  if (view->sample.flows_a_to_b.dead() || view->sample.flows_b_to_a.dead()) return decide(std::move(findings));  // nothing was streamed
   for (int direction : {0, 1}) {
     const std::string reason = judge_direction(*view, direction, findings);
     if (!reason.empty()) return unusable(record, reason);

@@ -73,6 +73,25 @@ void add_troubles(const Limits& limits, const fabric::PairSample& sample, int di
   }
 }
 
+/// What the many short connections showed stands before what was streamed. Which way of a lost one's packets is at fault
+/// cannot be told, so both are bad; where one end's were all in vain nothing was streamed.
+void add_flows(const Inventory& inventory, const fabric::PairSample& sample, Exhibit& exhibit) {
+  const fabric::FlowCount* flows[] = {&sample.flows_a_to_b, &sample.flows_b_to_a};
+  const auto rail_of = [&](int node) { return declared_rail(&inventory.nodes[static_cast<std::size_t>(node)], exhibit.record.rail); };
+  const Rail *a = rail_of(exhibit.nodes[0]), *b = rail_of(exhibit.nodes[1]);
+  const bool in_vain = flows[0]->dead() || flows[1]->dead();
+  for (std::size_t i = 0; i < exhibit.paths.size() && a != nullptr && b != nullptr; ++i) {
+    fabric::PathResult& path = exhibit.paths[i];
+    for (const fabric::FlowCount* count : flows)
+      if (count->lost() && !in_vain) path.flows_lost = std::max(path.flows_lost, 1 - static_cast<float>(count->answered) / static_cast<float>(count->dialled));
+    if (path.flows_lost > 0) path.result = fabric::PathClass::bad;
+    if (in_vain && sample.error.empty()) path.result = flows[i]->dead() ? fabric::PathClass::unreachable : fabric::PathClass::unmeasured;
+    if (in_vain || flows[i]->answered == 0 || flows[i]->segment_bytes >= least_segment(*a, *b)) continue;
+    path.segment = static_cast<int>(flows[i]->segment_bytes);
+    if (path.result != fabric::PathClass::unreachable) path.result = fabric::PathClass::bad;
+  }
+}
+
 /// What an unbroken measurement moved, by either end.
 void note_moved(const fabric::PairSample& sample, int rail, Exhibit& exhibit) {
   Moved a{.node = exhibit.nodes[0], .peer = exhibit.nodes[1], .rail = rail}, b{.node = a.peer, .peer = a.node, .rail = rail};
@@ -110,6 +129,7 @@ void extract_pair(const GateInput& input, Exhibit& exhibit) {
     add_troubles(input.limits, *sample, i, path);
     exhibit.paths.push_back(path);
   }
+  add_flows(input.inventory, *sample, exhibit);
   exhibit.figures = figures;
 }
 

@@ -58,6 +58,8 @@ const std::vector<Informative> informative{
     {"pair.rail", "/sample/b_to_a", {"longest_gap_s", "retransmitted"}, "the same"},
     {"pair.rail", "/sample/both/a_to_b", {"longest_gap_s"}, "the same"},
     {"pair.rail", "/sample/both/b_to_a", {"longest_gap_s"}, "the same"},
+    {"pair.rail", "/sample/flows/a_to_b", {"late"}, "0: told for who looks for lost segments, and a good value"},
+    {"pair.rail", "/sample/flows/b_to_a", {"late"}, "the same"},
     {"pair.overlay", "/sample/a_to_b", {"longest_gap_s", "retransmitted"}, "the same"},
     {"pair.overlay", "/sample/b_to_a", {"longest_gap_s", "retransmitted"}, "the same"},
 };
