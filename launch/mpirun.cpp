@@ -12,16 +12,6 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-struct Ports {
-  int low = 0, count = 0;
-};
-
-std::optional<Ports> parse_ports(const std::string& text) {
-  int low = 0, high = 0;
-  if (std::sscanf(text.c_str(), "%d-%d", &low, &high) != 2 || high < low) return std::nullopt;
-  return Ports{.low = low, .count = high - low + 1};
-}
-
 /// The distribution's own needs none: daemons are on every PATH.
 bool has_prefix(const std::string& prefix) { return prefix != "/usr" && !prefix.empty(); }
 
@@ -29,18 +19,17 @@ void add(Arguments& out, const char* option, const std::string& name, const std:
   out.insert(out.end(), {option, name, value});
 }
 
-/// One third of the range is for the launcher's own connections, the rest for messages of the ranks.
 void add_ports(Arguments& out, const MpirunJob& job) {
   const auto ports = parse_ports(job.ports);
-  if (!ports || ports->count < 3) return;
-  const int launcher = ports->count / 3;
-  const std::string range = std::to_string(ports->low) + "-" + std::to_string(ports->low + launcher - 1);
+  if (!ports || ports->count() < 3) return;
+  const PortRange part = launcher_part(*ports), own = job.launcher_ports.low > 0 ? job.launcher_ports : part;
+  const std::string range = std::to_string(own.low) + "-" + std::to_string(own.high);
   if (job.version.major >= 5)
     add(out, "--prtemca", "prte_dynamic_ipv4_ports", range);
   else
     add(out, "--mca", "oob_tcp_dynamic_ipv4_ports", range);
-  add(out, "--mca", "btl_tcp_port_min_v4", std::to_string(ports->low + launcher));
-  add(out, "--mca", "btl_tcp_port_range_v4", std::to_string(ports->count - launcher));
+  add(out, "--mca", "btl_tcp_port_min_v4", std::to_string(part.high + 1));
+  add(out, "--mca", "btl_tcp_port_range_v4", std::to_string(ports->count() - part.count()));
 }
 
 /// How daemons are started: over our SSH configuration, from here to every node (no tree: nodes hold no private keys),

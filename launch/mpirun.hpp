@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "inventory/inventory.hpp"
+#include "launch/ports.hpp"
 #include "results/result.hpp"
 
 namespace fabricgate::launch {
@@ -30,6 +31,7 @@ struct MpirunJob {
   std::string session_dir;      ///< where Open MPI keeps its session files, empty: its default
   Cidr management;
   std::string ports;            ///< "20000-20999" or empty
+  PortRange launcher_ports;     ///< of them for the launcher's own connections; low 0: the whole part
   bool as_root = false;
   int nodes = 0;
   std::vector<std::string> program;  ///< what each node runs

@@ -90,6 +90,8 @@ TEST(Mpirun, PortRangeIsSharedBetweenLauncherAndMessages) {
   ranged.ports = "20000-20299";
   const auto line = mpirun_arguments(ranged);
   EXPECT_EQ(after(line, "oob_tcp_dynamic_ipv4_ports"), "20000-20099");
+  ranged.launcher_ports = {.low = 20016, .high = 20031};
+  EXPECT_EQ(after(mpirun_arguments(ranged), "oob_tcp_dynamic_ipv4_ports"), "20016-20031");
   EXPECT_EQ(after(line, "btl_tcp_port_min_v4"), "20100");
   EXPECT_EQ(after(line, "btl_tcp_port_range_v4"), "200");
 }

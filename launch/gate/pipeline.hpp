@@ -30,7 +30,7 @@ class Pipeline {
   /// One mpirun job; hosts that it lost have left.
   Blame run_job(Tier tier, const std::string& name);
   bool upload(const Job& job);
-  Result<std::vector<std::string>> launch_line(const Job& job) const;
+  Result<std::vector<std::string>> launch_line(const Job& job);
   /// What was seen of the job until mpirun ended.
   Result<JobEvidence> launch(const Job& job);
   Result<std::vector<bootstrap::Outcome>> ask_all(const Job& job, const std::function<std::vector<std::string>(const std::string&)>& argv) const;
@@ -57,6 +57,7 @@ class Pipeline {
   Progress& progress_;
   std::string mpirun_;
   MpirunVersion version_;
+  PortRange launcher_ports_;               ///< of the last job; low 0: any
   std::vector<std::string> hosts_;         ///< still in, inventory order
   std::set<std::string> taken_;            ///< hosts that staging may have taken for this run
   std::set<std::string> unreachable_;      ///< found so by the last fetch

@@ -75,12 +75,17 @@ bool Pipeline::upload(const Job& job) {
 }
 
 /// The line that starts the job; its hostfile is written.
-Result<std::vector<std::string>> Pipeline::launch_line(const Job& job) const {
+Result<std::vector<std::string>> Pipeline::launch_line(const Job& job) {
   const std::string hosts = folder_.file("hostfile-" + job.name);
   std::string lines;
   for (const std::string& host : job.hosts) lines += host + " slots=1\n";
   if (auto written = write_file_atomic(hosts, lines); !written) return written.error();
   const Launcher& launcher = setup_.inventory.launcher;
+  if (const auto ports = parse_ports(launcher.ports)) {
+    const auto chosen = choose_ports(*ports, port_is_free);
+    if (!chosen) return chosen.error();
+    if (chosen->count() > 0) launcher_ports_ = *chosen;
+  }
   return mpirun_arguments({.version = version_,
                            .mpirun = mpirun_,
                            .prefix = launcher.mpi_prefix,
@@ -88,6 +93,7 @@ Result<std::vector<std::string>> Pipeline::launch_line(const Job& job) const {
                            .ssh_script = folder_.file("ssh_to_node"),
                            .management = setup_.inventory.management,
                            .ports = launcher.ports,
+                           .launcher_ports = launcher_ports_,
                            .as_root = ::geteuid() == 0,
                            .nodes = static_cast<int>(job.hosts.size()),
                            .program = {launcher.install_dir + "/bin/fabricgate-rank", "accept", "--job",
@@ -155,8 +161,8 @@ std::vector<Look> Pipeline::look_at(const Job& job) const {
 void Pipeline::look_for_daemons(const Job& job, std::vector<Look>& looks) const {
   std::vector<std::string> argv{"sh", "-c", daemon_script, "sh", job.identity.run};
   for (const Cidr& local : local_addresses())
-    if (const std::string& ports = setup_.inventory.launcher.ports; !ports.empty() && argv.size() == 5 && setup_.inventory.management.contains(local.address))
-      argv.insert(argv.end(), {format_ipv4(local.address), ports.substr(0, ports.find('-'))});
+    if (launcher_ports_.low > 0 && argv.size() == 5 && setup_.inventory.management.contains(local.address))
+      argv.insert(argv.end(), {format_ipv4(local.address), std::to_string(launcher_ports_.low)});
   const auto daemons = ask_all(job, [&](const std::string&) { return argv; });
   for (std::size_t i = 0; daemons && i < looks.size(); ++i)
     if ((*daemons)[i].result) looks[i].daemon = daemon_from_text((*daemons)[i].result->out);

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""mpirun is killed on the head in the pair tier of a gate on a lab without fault.
+"""Trouble of the head itself, on a lab whose nodes have no fault. No node is blamed for it.
 
-    head_killed.py --program FABRICGATE --seed SEED
+    head.py --program FABRICGATE --seed SEED --case killed   mpirun is killed in the pair tier. Once: the job is started once
+                                                             more, READY. Every time: inconclusive with that reason
+    head.py --program FABRICGATE --seed SEED --case ports    the first of the launcher's ports are in use: others are taken,
+                                                             READY. All are: inconclusive with the range, at once
 
-Killed once: the job is started once more and the run is READY. Killed every time: inconclusive with that reason. No node is
-blamed in either. Exit 0: so it is; 1: not.
+Exit 0: so it is; 1: not.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -45,9 +49,9 @@ def kill_launcher(parent):
         os.kill(pid, signal.SIGKILL)
 
 
-def gate(program, lab, kills):
+def gate(program, lab, kills=0):
     """The gate with its first `kills` launchers of the pair tier killed: what it said, its exit code, its summary."""
-    runs = lab.folder / f"runs-{kills}"
+    runs = pathlib.Path(tempfile.mkdtemp(prefix="runs-", dir=lab.folder))
     process = subprocess.Popen([program, "gate", lab.folder / "inventory.yaml", "--runs", runs], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True, errors="replace")
     killed, said = 0, ""
@@ -58,30 +62,60 @@ def gate(program, lab, kills):
             kill_launcher(process.pid)
             killed += 1
     code = process.wait(timeout=60)
-    print(f"killed {killed}: exit {code}", (runs / "latest" / "table.txt").read_text(), sep="\n")
+    print(f"exit {code}", (runs / "latest" / "table.txt").read_text(), sep="\n")
     return said, code, json.loads((runs / "latest" / "summary.json").read_text())
 
 
-def problems_of(said, code, summary, expected):
+def problems_of(code, summary, expected, reason=""):
     problems = [] if code == expected else [f"exit code {code}, expected {expected}"]
-    if f"{REASON}; {AGAIN}" not in said:
-        problems.append("that it is started once more is not said")
     for finding in [f for node in summary["nodes"] for f in node["findings"]]:
         if finding["verdict"] in ("fail", "blocked", "inconclusive"):
             problems.append(f"blamed: {finding['cause']} {finding['subject']}")
-    if expected == 2 and REASON not in summary["reason"]:
-        problems.append(f"the reason is '{summary['reason']}'")
+    if reason not in summary["reason"]:
+        problems.append(f"the reason is '{summary['reason']}', expected '{reason}' in it")
     return problems
+
+
+def check_killed(program, lab):
+    problems = []
+    for kills, expected, reason in ((1, 0, ""), (2, 2, REASON)):
+        said, code, summary = gate(program, lab, kills)
+        problems += problems_of(code, summary, expected, reason)
+        if f"{REASON}; {AGAIN}" not in said:
+            problems.append("that it is started once more is not said")
+    return problems
+
+
+def listen(ports):
+    found = []
+    for port in ports:
+        found.append(socket.socket())
+        found[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found[-1].bind(("", port))
+        found[-1].listen()
+    return found
+
+
+def check_ports(program, lab):
+    low, high = map(int, re.search(r"^LAUNCHER_PORTS=(\d+)-(\d+)$", (lab.folder / "plan.sh").read_text(), re.M).groups())
+    count = (high - low + 1) // 3
+    others = listen(range(low, low + count // 2))
+    _, code, summary = gate(program, lab)
+    problems = problems_of(code, summary, 0)
+    others += listen(range(low + count // 2, low + count))
+    _, code, summary = gate(program, lab)
+    return problems + problems_of(code, summary, 2, f"the ports {low}-{low + count - 1} of launcher.ports {low}-{high} are all in use")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--seed", required=True)
+    parser.add_argument("--case", required=True, choices=["killed", "ports"])
     arguments = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-", dir=os.environ.get("FABRICGATE_LABS")))
     with Lab(folder, ["3", "--seed", arguments.seed]) as lab:
-        problems = problems_of(*gate(arguments.program, lab, 1), 0) + problems_of(*gate(arguments.program, lab, 2), 2)
+        problems = {"killed": check_killed, "ports": check_ports}[arguments.case](arguments.program, lab)
     for problem in problems:
         print("not as expected:", problem)
     sys.exit(1 if problems else 0)
