@@ -69,6 +69,29 @@ TEST_F(CleanUp, LeavesAPidAloneThatStartedAtAnotherTime) {
   EXPECT_EQ(::waitpid(child_, &status, WNOHANG), 0);
 }
 
+TEST_F(CleanUp, EndsALauncherDaemonOfTheRunAndNoOther) {
+  const std::string program = spool_dir() + "/orted";
+  std::filesystem::copy_file("/bin/sleep", program);
+  const auto start = [&](const char* name) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::execl(program.c_str(), name, "300", nullptr);
+      ::_exit(1);
+    }
+    const std::string comm = "/proc/" + std::to_string(pid) + "/comm";
+    for (auto text = read_file(comm); !text || *text != "orted\n"; text = read_file(comm)) ::usleep(1000);
+    return pid;
+  };
+  const pid_t ours = start("/runs/run1/ssh_to_node"), others = start("/runs/run11/ssh_to_node");
+  run();
+  int status = 0;
+  EXPECT_EQ(::waitpid(ours, &status, 0), ours);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(::waitpid(others, &status, WNOHANG), 0);
+  ::kill(others, SIGKILL);
+  ::waitpid(others, nullptr, 0);
+}
+
 TEST_F(CleanUp, GivesTheNodeBackBeforeTheLeaseOfTheRunEnds) {
   ASSERT_TRUE(claim_node(spool_dir(), {"run1", "h", "", 0, 600}));
   EXPECT_FALSE(is_free());
