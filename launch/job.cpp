@@ -1,5 +1,7 @@
 #include "launch/job.hpp"
 
+#include "results/json_text.hpp"
+
 namespace fabricgate::launch {
 namespace {
 
@@ -7,9 +9,9 @@ using nlohmann::json;
 constexpr int job_schema = 1;
 
 Result<Job> from_json(const json& in) {
-  if (in.at("schema").get<int>() != job_schema)
+  if (whole_from<int>(in, "schema") != job_schema)
     return Error{ErrorKind::parse,
-                 "job: schema " + std::to_string(in.at("schema").get<int>()) + ", this program reads " +
+                 "job: schema " + std::to_string(whole_from<int>(in, "schema")) + ", this program reads " +
                      std::to_string(job_schema) + "; stage the nodes again",
                  0};
   Job job;
@@ -30,7 +32,7 @@ Result<Job> from_json(const json& in) {
   job.finished = in.at("finished").get<std::vector<std::string>>();
   job.options = {.budget_s = in.at("budget_s").get<double>(),
                  .allow_busy = in.at("allow_busy").get<bool>(),
-                 .seed = in.at("seed").get<std::uint64_t>()};
+                 .seed = count_from(in, "seed")};
   job.head = in.at("head").get<std::string>();
   job.headless = in.at("headless").get<bool>();
   job.deadline_s = in.at("deadline_s").get<double>();

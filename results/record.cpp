@@ -25,8 +25,8 @@ Result<int> attempt_of(const json& value) {
 
 /// Takes the sample out of `in`: it is the largest part of a line.
 Result<Record> from_json(json in) {
-  if (in.at("schema").get<int>() != record_schema)
-    return parse_error("schema " + std::to_string(in.at("schema").get<int>()) + ", this program reads " +
+  if (whole_from<int>(in, "schema") != record_schema)
+    return parse_error("schema " + std::to_string(whole_from<int>(in, "schema")) + ", this program reads " +
                        std::to_string(record_schema));
   Record r;
   r.identity = {in.at("run").get<std::string>(), in.at("inventory").get<std::string>(), in.at("build").get<std::string>(),

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "results/file.hpp"
+#include "results/json_text.hpp"
 
 namespace fabricgate::bootstrap {
 namespace {
@@ -43,7 +44,7 @@ std::string dump(const json& value) {
 }
 
 Status check_schema(const json& value) {
-  const int schema = value.at("schema").get<int>();
+  const int schema = whole_from<int>(value, "schema");
   if (schema == protocol_schema) return {};
   return parse_error("schema " + std::to_string(schema) + ", this program speaks " + std::to_string(protocol_schema) +
                      ": head and agent are of different builds, stage again");

@@ -8,9 +8,9 @@ namespace fabricgate::fabric {
 namespace {
 
 CollectivePoint point_from(const nlohmann::json& value) {
-  return {.bytes = value.at("bytes").get<std::uint64_t>(),
+  return {.bytes = count_from(value, "bytes"),
           .algorithm = value.at("algorithm").get<std::string>(),
-          .iterations = value.at("iterations").get<int>(),
+          .iterations = whole_from<int>(value, "iterations"),
           .elapsed_s = value.at("elapsed_s").get<double>(),
           .busbw_bytes_per_s = value.at("busbw_bytes_per_s").get<double>()};
 }
@@ -25,12 +25,12 @@ CollectiveTraffic traffic_from(const nlohmann::json& value) {
 CollectiveSample sample_from(const nlohmann::json& value) {
   CollectiveSample sample;
   sample.hosts = value.at("hosts").get<std::vector<std::string>>();
-  sample.ranks = value.at("ranks").get<int>();
+  sample.ranks = whole_from<int>(value, "ranks");
   sample.engine = value.at("engine").get<std::string>();
   sample.rail = value.at("rail").get<std::string>();
   for (const auto& point : value.at("points")) sample.points.push_back(point_from(point));
-  sample.elements_checked = value.at("elements_checked").get<std::uint64_t>();
-  sample.elements_wrong = value.at("elements_wrong").get<std::uint64_t>();
+  sample.elements_checked = count_from(value, "elements_checked");
+  sample.elements_wrong = count_from(value, "elements_wrong");
   sample.first_wrong = value.at("first_wrong").get<std::string>();
   sample.rank_elapsed_s = value.at("rank_elapsed_s").get<std::vector<double>>();
   for (const auto& entry : value.at("moved")) sample.moved.push_back(traffic_from(entry));

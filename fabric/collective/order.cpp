@@ -5,6 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "results/json_text.hpp"
+
 namespace fabricgate::fabric {
 namespace {
 
@@ -24,10 +26,10 @@ Result<CollectiveOrder> order_from(const nlohmann::json& value) {
   for (const auto& step : value.at("steps")) {
     auto algorithm = parse_algorithm(step.at("algorithm").get<std::string>());
     if (!algorithm) return algorithm.error();
-    order.steps.push_back({.bytes = step.at("bytes").get<std::uint64_t>(), .algorithm = *algorithm});
+    order.steps.push_back({.bytes = count_from(step, "bytes"), .algorithm = *algorithm});
   }
-  order.iterations = value.at("iterations").get<int>();
-  order.warmups = value.at("warmups").get<int>();
+  order.iterations = whole_from<int>(value, "iterations");
+  order.warmups = whole_from<int>(value, "warmups");
   order.connect_s = value.at("connect_s").get<double>();
   order.stall_s = value.at("stall_s").get<double>();
   order.deadline_s = value.at("deadline_s").get<double>();

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "fabric/collective/busbw.hpp"
+#include "results/json_text.hpp"
 
 namespace fabricgate::fabric {
 namespace {
@@ -63,7 +64,8 @@ void add_error(const CollectiveOrder& order, const Reports& reports, CollectiveS
 
 }  // namespace
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RailBytes, sent, received)
+static void to_json(nlohmann::json& value, const RailBytes& bytes) { value = {{"sent", bytes.sent}, {"received", bytes.received}}; }
+static void from_json(const nlohmann::json& value, RailBytes& bytes) { bytes = {count_from(value, "sent"), count_from(value, "received")}; }
 
 nlohmann::json to_json_value(const RankReport& report) {
   return {{"elapsed_s", report.elapsed_s},
@@ -79,12 +81,12 @@ Result<RankReport> rank_report_from_json(const nlohmann::json& value) {
   try {
     RankReport report;
     report.elapsed_s = value.at("elapsed_s").get<std::vector<std::vector<double>>>();
-    report.elements_checked = value.at("elements_checked").get<std::uint64_t>();
-    report.elements_wrong = value.at("elements_wrong").get<std::uint64_t>();
+    report.elements_checked = count_from(value, "elements_checked");
+    report.elements_wrong = count_from(value, "elements_wrong");
     report.first_wrong = value.at("first_wrong").get<std::string>();
     report.moved = value.at("moved").get<std::vector<RailBytes>>();
     report.error = value.at("error").get<std::string>();
-    report.progress = value.at("progress").get<std::int64_t>();
+    report.progress = whole_from<std::int64_t>(value, "progress");
     return report;
   } catch (const nlohmann::json::exception& problem) {
     return Error{ErrorKind::parse, fmt::format("report of a rank: {}", problem.what())};

@@ -18,6 +18,7 @@
 
 #include "fabric/link/sequence_count.hpp"
 #include "fabric/link/train_socket.hpp"
+#include "results/json_text.hpp"
 
 namespace fabricgate::fabric {
 namespace {
@@ -162,7 +163,7 @@ Result<std::vector<Offer>> unpack(const std::string& text, std::size_t expected)
     const json list = json::parse(text);
     std::vector<Offer> out;
     for (const json& entry : list)
-      out.push_back({entry.at("port").get<std::uint16_t>(), entry.at("mark").get<std::uint64_t>(),
+      out.push_back({whole_from<std::uint16_t>(entry, "port"), count_from(entry, "mark"),
                      entry.at("error").get<std::string>()});
     if (out.size() == expected) return out;
     return Error{ErrorKind::parse, fmt::format("the peer has {} rails, {} expected", out.size(), expected), 0};

@@ -67,9 +67,9 @@ FlowCount flow_count_from(const nlohmann::json& value) {
 DirectionSample direction_from_json(const nlohmann::json& value) {
   DirectionSample direction;
   for (const auto& point : value.at("sweep")) {
-    direction.sweep.push_back({.bytes = point.at("bytes").get<std::uint64_t>(),
+    direction.sweep.push_back({.bytes = count_from(point, "bytes"),
                                .bytes_per_s = point.at("bytes_per_s").get<double>(),
-                               .messages = point.at("messages").get<std::uint64_t>(),
+                               .messages = count_from(point, "messages"),
                                .elapsed_s = point.at("elapsed_s").get<double>()});
   }
   direction.payload_errors = count_from(value, "payload_errors");
@@ -101,7 +101,7 @@ PairSample pair_from(const nlohmann::json& value) {
     sample.flows_a_to_b = flow_count_from(flows.at("a_to_b"));
     sample.flows_b_to_a = flow_count_from(flows.at("b_to_a"));
   }
-  sample.latency_iterations = value.at("latency_iterations").get<std::uint64_t>();
+  sample.latency_iterations = count_from(value, "latency_iterations");
   sample.latency_p50_s = value.at("latency_p50_s").get<double>();
   sample.latency_p99_s = value.at("latency_p99_s").get<double>();
   sample.error = value.at("error").get<std::string>();

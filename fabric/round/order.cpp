@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "results/json_text.hpp"
+
 namespace fabricgate::fabric {
 namespace {
 
@@ -42,8 +44,8 @@ nlohmann::json task_to_json(const PairTask& task) {
 
 PairTask task_from(const nlohmann::json& value, PairMode mode) {
   PairTask task;
-  task.a_rank = value.at("a_rank").get<int>();
-  task.b_rank = value.at("b_rank").get<int>();
+  task.a_rank = whole_from<int>(value, "a_rank");
+  task.b_rank = whole_from<int>(value, "b_rank");
   task.a = value.at("a").get<std::string>();
   task.b = value.at("b").get<std::string>();
   for (const auto& rail : value.at("rails")) {
@@ -69,7 +71,7 @@ Result<RoundOrder> order_from(const nlohmann::json& value) {
     order.tasks.push_back(task_from(task, *mode));
   }
   order.sizes = value.at("sizes").get<std::vector<std::uint64_t>>();
-  order.flows = value.at("flows").get<std::uint64_t>();
+  order.flows = count_from(value, "flows");
   order.seconds = value.at("seconds").get<double>();
   order.both_seconds = value.at("both_seconds").get<double>();
   order.overlay_seconds = value.at("overlay_seconds").get<double>();

@@ -25,12 +25,26 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RdmaState, present, devices, port, node_type,
                                    netdev_carrier, netdev_mtu, function, function_present, function_driver, vfs_total,
                                    vfs, virtual_functions, read_unix_s)
 
+namespace {
+
+/// Every number but a time is a whole one; as a fraction it would be cut, or have no defined conversion (1e18).
+void refuse_fractions(const nlohmann::json& value) {
+  for (auto entry = value.begin(); value.is_structured() && entry != value.end(); ++entry) {
+    refuse_fractions(*entry);
+    const std::string key = value.is_object() ? entry.key() : "";
+    if (entry->is_number_float() && !key.ends_with("_s")) throw nlohmann::json::type_error::create(302, key + ": " + entry->dump() + " is no whole number", &value);
+  }
+}
+
+}  // namespace
+
 nlohmann::json to_json_value(const Facts& facts) {
   return facts;
 }
 
 Result<Facts> facts_from_json(const nlohmann::json& value) {
   try {
+    refuse_fractions(value);
     return value.get<Facts>();
   } catch (const nlohmann::json::exception& e) {
     return Error{ErrorKind::parse, "facts: " + plain_text(e), e.id};
@@ -43,6 +57,7 @@ nlohmann::json to_json_value(const RdmaState& state) {
 
 Result<RdmaState> rdma_state_from_json(const nlohmann::json& value) {
   try {
+    refuse_fractions(value);
     return value.get<RdmaState>();
   } catch (const nlohmann::json::exception& e) {
     return Error{ErrorKind::parse, "RDMA state: " + plain_text(e), e.id};

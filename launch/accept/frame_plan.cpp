@@ -4,6 +4,7 @@
 #include <set>
 
 #include "fabric/pairs/frame_loss.hpp"
+#include "results/json_text.hpp"
 
 namespace fabricgate::launch {
 namespace {
@@ -78,7 +79,7 @@ json to_json_value(const FrameOrder& order) {
 }
 
 FrameOrder frame_order_from(const json& body) {
-  FrameOrder order{.frames = body.at("frames").get<std::uint32_t>(), .rounds = {}};
+  FrameOrder order{.frames = whole_from<std::uint32_t>(body, "frames"), .rounds = {}};
   for (const json& round : body.at("rounds")) {
     FrameRound& tasks = order.rounds.emplace_back();
     for (const json& task : round)
@@ -142,10 +143,10 @@ std::vector<fabric::TrainHalf> halves_from(const json& data) {
   for (const json& half : data)
     out.push_back({.peer = half.at("peer").get<std::string>(),
                    .rail = half.at("rail").get<std::string>(),
-                   .sent = half.at("sent").get<std::uint64_t>(),
-                   .received = half.at("received").get<std::uint64_t>(),
-                   .repeated = half.at("repeated").get<std::uint64_t>(),
-                   .dropped = half.at("dropped").get<std::uint64_t>(),
+                   .sent = count_from(half, "sent"),
+                   .received = count_from(half, "received"),
+                   .repeated = count_from(half, "repeated"),
+                   .dropped = count_from(half, "dropped"),
                    .error = half.at("error").get<std::string>()});
   return out;
 }

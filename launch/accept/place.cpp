@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "results/json_text.hpp"
+
 namespace fabricgate::launch {
 namespace {
 
@@ -80,8 +82,8 @@ Result<Arrival> arrival_from_text(const std::string& text) {
                    .hostname = in.at("hostname").get<std::string>(),
                    .addresses = in.at("addresses").get<std::vector<std::string>>(),
                    .build = in.at("build").get<std::string>(),
-                   .local_rank = in.at("local_rank").get<int>(),
-                   .pid = in.at("pid").get<int>(),
+                   .local_rank = whole_from<int>(in, "local_rank"),
+                   .pid = whole_from<int>(in, "pid"),
                    .in_use = in.at("in_use").get<std::string>()};
   } catch (const nlohmann::json::exception& e) {
     return Error{ErrorKind::parse, std::string("arrival: ") + e.what(), e.id};

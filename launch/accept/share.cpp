@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "results/json_text.hpp"
+
 namespace fabricgate::launch {
 namespace {
 
@@ -43,7 +45,7 @@ json to_json_value(const NodeReport& node) {
 
 NodeReport node_from_json(const json& in) {
   NodeReport node;
-  node.node = in.at("node").get<std::size_t>();
+  node.node = whole_from<std::size_t>(in, "node");
   node.name = in.at("name").get<std::string>();
   const std::string state = in.at("state").get<std::string>();
   for (const NodeState each : bootstrap::node_states)
