@@ -20,7 +20,7 @@ double median(std::vector<float> values) {
 }
 
 struct Tally {
-  std::size_t mtu = 0, unstable = 0, unreachable = 0, both = 0, retested = 0, again = 0, echo = 0;
+  std::size_t mtu = 0, unstable = 0, unreachable = 0, both = 0, retested = 0, again = 0, echo = 0, deaf = 0;
   std::vector<float> share, loss, flows_lost, segments;
 };
 
@@ -37,6 +37,7 @@ Tally tally(const Culprit& culprit, const PathTable& table) {
     out.retested += cell.retested;
     out.again += cell.again;
     out.echo += cell.echo;
+    out.deaf += cell.deaf;
     if (cell.share >= 0) out.share.push_back(cell.share);
     if (cell.loss >= 0) out.loss.push_back(cell.loss);
   }
@@ -214,6 +215,12 @@ std::size_t leaf_count(const Observation& observation, int rail) {
   return names.size();
 }
 
+const char* one_way_text(const Culprit& culprit) {
+  if (culprit.kind != CulpritKind::direction) return "connections one way are not answered, those the other way are";
+  return culprit.ends[0].way == Way::rx ? "connections to it are not answered, those it opens are"
+                                        : "connections it opens are not answered, those to it are";
+}
+
 }  // namespace
 
 void describe(Culprit& culprit, const PathTable& table) {
@@ -232,6 +239,7 @@ void describe(Culprit& culprit, const PathTable& table) {
     culprit.effect = Effect::unstable;
   } else if (2 * counts.unreachable > all) {
     culprit.effect = Effect::unreachable;
+    if (2 * counts.deaf > all) culprit.text = one_way_text(culprit);
   } else if (2 * counts.flows_lost.size() > all) {
     culprit.effect = Effect::flows;
     culprit.text = fmt::format("{:.1f}% of connections never answered", median(counts.flows_lost) * 100);

@@ -29,6 +29,7 @@ struct PathResult {
   bool both = false;       ///< bad only with both directions running at once; `share` is of their sum then
   float flows_lost = 0;    ///< share of the many short connections that were never answered: bad whatever repetitions say
   int segment = 0;         ///< bytes of TCP segments that are too small: the same
+  bool deaf = false;       ///< unreachable: none of the sender's connections is answered, while the receiver's own are
 };
 
 /// Answers to "who has the address of (to, to_rail)?" asked on (from, from_rail). Questions not asked are left out.

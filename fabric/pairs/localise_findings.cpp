@@ -226,7 +226,7 @@ std::string path_text(const DirectedPath& path, const PathTable& table, const Ob
                                  name(observation.rails, path.rail));
   if (cell.mtu) return text + "full-size frames do not pass";
   if (cell.echo) return text + "no echo is answered";
-  if (cell.state == PathClass::unreachable) return text + "unreachable";
+  if (cell.state == PathClass::unreachable) return text + (cell.deaf ? "no connection is answered" : "unreachable");
   if (cell.flows_lost > 0) return text + fmt::format("{:.1f}% of TCP connections never answered", cell.flows_lost * 100);
   if (cell.segment > 0) return text + fmt::format("TCP segments of {} bytes", cell.segment);
   const bool loss_alone = cell.share < 0 && cell.loss > 0;

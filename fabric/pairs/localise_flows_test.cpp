@@ -41,6 +41,20 @@ TEST(LocaliseFlows, ARepetitionAloneThatMetNoneClearsNothing) {
   EXPECT_THAT(keys(localise(o)), ElementsAre("rail TCP connections lost n2.0.both"));
 }
 
+TEST(LocaliseFlows, WhoseConnectionsAreNotAnsweredIsTold) {
+  for (const bool opens : {false, true}) {
+    Observation o = World(4, 1).observe();
+    for (PathResult& path : o.paths) {
+      path.deaf = (opens ? path.from : path.to) == 2;
+      if (path.deaf) path.result = PathClass::unreachable;
+    }
+    const Finding finding = findings(localise(o), o).at(0);
+    EXPECT_EQ(finding.subject.direction, opens ? "tx" : "rx");
+    EXPECT_THAT(finding.found, HasSubstr(opens ? "connections it opens are not" : "connections to it are not"));
+    EXPECT_THAT(finding.evidence[0].text, HasSubstr("no connection is answered"));
+  }
+}
+
 TEST(LocaliseFlows, SmallSegmentsOfOneSenderAreItsSendingSide) {
   Observation o = World(4, 2).observe();
   spoil(o, [](PathResult& path) { path.segment = path.from == 1 && path.rail == 1 ? 588 : 0; });

@@ -80,8 +80,10 @@ void PathTable::fold(const Tally& tally, Cell& cell) const {
 /// it.
 void PathTable::add_flows(const Observation& observation) {
   for (const PathResult& path : observation.paths) {
-    if (!valid(path, nodes_, rails_) || (path.flows_lost <= 0 && path.segment <= 0)) continue;
+    if (!valid(path, nodes_, rails_)) continue;
     Cell& cell = at(path.rail, path.from, path.to);
+    cell.deaf = cell.deaf || path.deaf;
+    if (path.flows_lost <= 0 && path.segment <= 0) continue;
     cell.flows_lost = std::max(cell.flows_lost, path.flows_lost);
     cell.segment = std::max(cell.segment, path.segment);
     cell.contention = cell.unstable = false;

@@ -23,6 +23,7 @@ struct Cell {
   float loaded_share = -1;  ///< the least share with others running
   float flows_lost = 0;
   int segment = 0;
+  bool deaf = false;        ///< as in PathResult
 };
 
 class PathTable {

@@ -84,6 +84,7 @@ void add_flows(const Inventory& inventory, const fabric::PairSample& sample, Exh
     fabric::PathResult& path = exhibit.paths[i];
     for (const fabric::FlowCount* count : flows)
       if (count->lost() && !in_vain) path.flows_lost = std::max(path.flows_lost, 1 - static_cast<float>(count->answered) / static_cast<float>(count->dialled));
+    path.deaf = flows[i]->dead() && !flows[1 - i]->dead();
     if (path.flows_lost > 0) path.result = fabric::PathClass::bad;
     if (in_vain && sample.error.empty()) path.result = flows[i]->dead() ? fabric::PathClass::unreachable : fabric::PathClass::unmeasured;
     if (in_vain || flows[i]->answered == 0 || flows[i]->segment_bytes >= least_segment(*a, *b)) continue;

@@ -65,6 +65,7 @@ TEST(GateFlows, ANodeThatTakesNoConnectionIsNamedAlthoughItOpensItsOwn) {
   const GateResult result = judge(run, run.text());
   EXPECT_EQ(result.text, "NOT READY");
   EXPECT_THAT(blamed(result), ElementsAre("pair.unreachable n0003 rail1 (fab1) rx")) << said(result);
+  EXPECT_THAT(said(result), HasSubstr("connections to it are not answered, those it opens are"));
   EXPECT_THAT(verdicts(result), ElementsAre("pass", "pass", "fail", "pass"));
 }
 
