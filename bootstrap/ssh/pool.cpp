@@ -44,8 +44,7 @@ class Talk {
     outcome_.node = job_.node;
   }
 
-  /// True when the session has ended.
-  bool advance() {
+  bool advance() {  // true when the session has ended
     if (overall_.passed() || (leaving_ && !logged_in_)) {
       outcome_.interrupted = leaving_;
       end(Error{ErrorKind::timeout,

@@ -61,6 +61,7 @@ class Pipeline {
   std::vector<std::string> hosts_;         ///< still in, inventory order
   std::set<std::string> taken_;            ///< hosts that staging may have taken for this run
   std::set<std::string> unreachable_;      ///< found so by the last fetch
+  std::set<std::string> gone_;             ///< found so by any: not waited for again when all is tidied up
   bool fetch_failed_ = false;              ///< evidence of the last job is missing, though no node is at fault
 };
 

@@ -186,6 +186,7 @@ void Pipeline::fetch() {
     else
       fetch_failed_ = true;
   }
+  gone_.insert(unreachable_.begin(), unreachable_.end());
 }
 
 /// Ranks outlive an mpirun that was killed for a while: what they still measure must neither be missed nor meet the next job.
@@ -207,7 +208,7 @@ void Pipeline::clean_up() {
   std::vector<bootstrap::Job> jobs;
   for (std::size_t node = 0; node < setup_.inventory.nodes.size(); ++node) {
     const std::string& name = setup_.inventory.nodes[node].name;
-    if (taken_.count(name) && !unreachable_.count(name)) jobs.push_back(clean_up_job(node, claim_path(setup_.inventory.launcher.spool_dir)));
+    if (taken_.count(name) && !gone_.count(name)) jobs.push_back(clean_up_job(node, claim_path(setup_.inventory.launcher.spool_dir)));
   }
   if (jobs.empty()) return;
   auto outcomes = bootstrap::run_on_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(interrupted() ? 5 : clean_up_s));
