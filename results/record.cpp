@@ -58,7 +58,7 @@ Result<Record> from_json(json in) {
 
 constexpr int deepest_nesting = 32;  // a host.facts sample nests five deep; whoever walks a sample may recurse
 
-/// What a pass over the text tells that the parsed value does not. The text must be JSON.
+/// What a pass over the text tells that the parsed value does not. The text must be JSON, all of it.
 struct Written {
   std::size_t keys = 0;  // every colon outside of a string follows one
   int nesting = 0;
@@ -73,7 +73,7 @@ Written written(std::string_view text) {
     if (c == '{' || c == '[') out.nesting = std::max(out.nesting, ++open);
     if (c == '}' || c == ']') --open;
     if (c != '"') continue;
-    for (++i; text[i] != '"'; ++i)
+    for (++i; i < text.size() && text[i] != '"'; ++i)
       if (text[i] == '\\') ++i;
   }
   return out;
@@ -135,6 +135,7 @@ std::string to_line(const Record& r) {
 
 Result<Record> record_from_line(std::string_view line) {
   try {
+    if (line.find('\0') != std::string_view::npos) return parse_error("a NUL byte, which the parser takes for the end");
     json value = json::parse(line);
     const Written text = written(line);
     if (text.nesting > deepest_nesting)

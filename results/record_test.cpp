@@ -60,6 +60,14 @@ TEST(Record, AKeyTwiceInAnyObjectIsRefusedByName) {
   EXPECT_TRUE(record_from_line(with("\"bandwidth_bytes_per_s\"", "\"x\":[{\"e\":1},{\"e\":2,\"f\":{\"e\":3}}],")));
 }
 
+TEST(Record, WhatFollowsANulByteIsNotPassedOver) {
+  for (const std::string& text : {std::string("0\0\"", 3), to_line(sample_record()) + std::string("\0", 1), to_line(sample_record()) + std::string("\0\"", 2)}) {
+    const auto record = record_from_line(text);
+    ASSERT_FALSE(record);
+    EXPECT_NE(record.error().what.find("NUL"), std::string::npos) << record.error().what;
+  }
+}
+
 TEST(Record, NestingWithoutEndIsRefused) {
   std::string line = to_line(sample_record());
   const std::size_t depth = 200'000;
