@@ -105,6 +105,16 @@ TEST_F(CleanUp, LeavesTheNodeToAnotherRun) {
   EXPECT_FALSE(is_free());
 }
 
+TEST_F(CleanUp, RemovesTheFoldersOfOldRunsAndNothingElse) {
+  const auto make = [&](const std::string& name) { std::filesystem::create_directories(spool_dir() + "/" + name + "/journal"); };
+  const auto is_there = [&](const std::string& name) { return std::filesystem::exists(spool_dir() + "/" + name); };
+  for (int day = 10; day < 30; ++day) make("202601" + std::to_string(day) + "-120000-00abcd");
+  for (const char* name : {"20250101-120000-00abcd.kept", "20250101", "notes"}) make(name);
+  run();
+  for (int day = 10; day < 30; ++day) EXPECT_EQ(is_there("202601" + std::to_string(day) + "-120000-00abcd"), day >= 14) << day;
+  for (const char* name : {"20250101-120000-00abcd.kept", "20250101", "notes", "run1"}) EXPECT_TRUE(is_there(name)) << name;
+}
+
 TEST_F(CleanUp, GivesANodeBackThatNoRankEverStartedOn) {
   ASSERT_TRUE(claim_node(spool_dir(), {"run1", "h", "", 0, 600}));
   std::filesystem::remove(notes());
