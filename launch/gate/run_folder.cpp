@@ -115,11 +115,14 @@ std::vector<suites::RecordFile> RunFolder::record_files() const {
   if (fs::exists(file("head.jsonl"), error)) paths.push_back(file("head.jsonl"));
   for (fs::recursive_directory_iterator i(file("spools"), error), end; !error && i != end; i.increment(error))
     if (i->is_regular_file(error) && is_record_file(i->path().filename().string())) paths.push_back(i->path().string());
+  std::error_code ignored;
+  const bool listed = !error || !fs::exists(fs::symlink_status(file("spools"), ignored));
   std::sort(paths.begin(), paths.end());
   std::vector<suites::RecordFile> out;
+  if (!listed) out.push_back({"spools", "this folder could not be read: " + error.message() + "\n"});
   for (const std::string& path : paths) {
     auto text = read_file(path);
-    if (text) out.push_back({path.substr(path_.size() + 1), std::move(*text)});
+    out.push_back({path.substr(path_.size() + 1), text ? std::move(*text) : "this file could not be read: " + text.error().what + "\n"});
   }
   return out;
 }

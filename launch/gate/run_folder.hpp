@@ -43,7 +43,7 @@ class RunFolder {
   std::string unfinished() const { return first_line("unfinished", "a job"); }
 
   Status add(const Record& record) const;
-  /// Every record file of head and nodes, in a fixed order.
+  /// Every record file of head and nodes, in a fixed order. What cannot be read is a line that is no record, so that it keeps the gate shut and is named.
   std::vector<suites::RecordFile> record_files() const;
   /// Lines of all files, equal ones once: RUN/records.jsonl.
   Status write_records() const;

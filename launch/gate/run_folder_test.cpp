@@ -165,6 +165,22 @@ TEST_F(RunFolderTest, AddedRecordsAreRecordsOfTheHead) {
   EXPECT_EQ(files[0].text, to_line(record) + "\n" + to_line(record) + "\n");
 }
 
+TEST_F(RunFolderTest, WhatCannotBeReadIsALineThatIsNoRecord) {
+  const RunFolder folder = create();
+  fs::create_directories(folder.file("spools/a"));
+  fs::create_symlink("/proc/self/mem", folder.file("spools/a/rank-a.jsonl"));  // a regular file that nobody can read from its start
+  auto files = folder.record_files();
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(files[0].name, "spools/a/rank-a.jsonl");
+  EXPECT_THAT(files[0].text, testing::StartsWith("this file could not be read: "));
+  fs::remove_all(folder.file("spools"));
+  EXPECT_TRUE(folder.record_files().empty());
+  fs::create_symlink("spools", folder.file("spools"));
+  files = folder.record_files();
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_THAT(files[0].text, testing::StartsWith("this folder could not be read: "));
+}
+
 TEST_F(RunFolderTest, LatestMovesToTheNewestRun) {
   create();
   ASSERT_TRUE(point_latest(runs, "run-1"));
