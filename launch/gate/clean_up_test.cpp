@@ -115,6 +115,16 @@ TEST_F(CleanUp, RemovesTheFoldersOfOldRunsAndNothingElse) {
   for (const char* name : {"20250101-120000-00abcd.kept", "20250101", "notes", "run1"}) EXPECT_TRUE(is_there(name)) << name;
 }
 
+TEST_F(CleanUp, KeepsTheFolderOfTheRunWhateverTheOthersAreCalled) {
+  const std::string own = "20260101-120000-00abcd";
+  std::filesystem::create_directories(spool_dir() + "/" + own);
+  for (int day = 10; day < 30; ++day) std::filesystem::create_directories(spool_dir() + "/202701" + std::to_string(day) + "-120000-00abcd");
+  RealHost host;
+  ASSERT_TRUE(host.run({"sh", "-c", clean_up_script, "sh", process_spool(spool_dir(), own), claim_path(spool_dir()), own}, Deadline::in_seconds(20)));
+  EXPECT_TRUE(std::filesystem::exists(spool_dir() + "/" + own));
+  EXPECT_FALSE(std::filesystem::exists(spool_dir() + "/20270110-120000-00abcd"));
+}
+
 TEST_F(CleanUp, GivesANodeBackThatNoRankEverStartedOn) {
   ASSERT_TRUE(claim_node(spool_dir(), {"run1", "h", "", 0, 600}));
   std::filesystem::remove(notes());

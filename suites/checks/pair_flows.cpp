@@ -16,6 +16,8 @@ constexpr std::uint64_t headers = 40, options = 12;
 /// Linux also holds a segment to half of the peer's first window, which is 64 KiB at most: of an MTU of 65520 (IPoIB in
 /// connected mode) no more than this is demanded.
 constexpr std::uint64_t most_demanded = 16 << 10;
+/// So many connections that needed something sent again are an accident; more are a path that loses.
+constexpr std::uint64_t few_late = 2;
 
 std::uint64_t smaller_mtu(const Rail& a, const Rail& b) {
   return static_cast<std::uint64_t>(std::min(a.mtu, b.mtu));
@@ -56,6 +58,10 @@ void judge_direction(const FlowsView& v, std::vector<Finding>& findings) {
     findings.push_back(
         make_finding("pair.flows_lost", dialler, fmt::format("each of {} TCP connections is answered", count.dialled),
                      fmt::format("{} never were; the first {}", count.dialled - count.answered, count.first_lost)));
+  if (count.late > few_late)
+    findings.push_back(make_finding("pair.flows_late", dialler,
+                                    fmt::format("at most {} of {} TCP connections that need something sent again", few_late, count.dialled),
+                                    std::to_string(count.late)));
   if (count.segment_bytes < v.least)
     findings.push_back(
         make_finding("pair.segment_small", dialler,

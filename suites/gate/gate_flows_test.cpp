@@ -136,5 +136,20 @@ TEST(GateFlows, LateConnectionsAreTold) {
   EXPECT_EQ(judge(run, run.text()).text, "READY (emulated)");
 }
 
+TEST(GateFlows, ConnectionsThatComeLateAreAWarningFromTheThirdOn) {
+  for (const int late : {2, 3}) {
+    GoodRun run = good_run();
+    change(run, "pair.rail", [&](Record& record) {
+      if (!about(record, "n0003") || record.rail != "rail1") return false;
+      record.sample["flows"]["a_to_b"]["late"] = late;
+      return true;
+    });
+    const GateResult result = judge(run, run.text());
+    EXPECT_EQ(result.text, "READY (emulated)") << said(result);
+    EXPECT_EQ(result.findings.size(), late > 2 ? 3U : 0U);
+    for (const Finding& finding : result.findings) EXPECT_EQ(finding.cause, "pair.flows_late");
+  }
+}
+
 }  // namespace
 }  // namespace fabricgate::suites
