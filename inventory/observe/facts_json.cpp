@@ -31,8 +31,9 @@ namespace {
 void refuse_fractions(const nlohmann::json& value) {
   for (auto entry = value.begin(); value.is_structured() && entry != value.end(); ++entry) {
     refuse_fractions(*entry);
+    if (!entry->is_number_float()) continue;
     const std::string key = value.is_object() ? entry.key() : "";
-    if (entry->is_number_float() && !key.ends_with("_s")) throw nlohmann::json::type_error::create(302, key + ": " + entry->dump() + " is no whole number", &value);
+    if (!key.ends_with("_s")) throw nlohmann::json::type_error::create(302, key + ": " + entry->dump() + " is no whole number", &value);
   }
 }
 

@@ -4,7 +4,6 @@
 #include "suites/gate/fold_state.hpp"
 
 namespace fabricgate::suites {
-namespace {
 
 double median(std::vector<double>& values) {
   if (values.empty()) return 0;
@@ -12,6 +11,8 @@ double median(std::vector<double>& values) {
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
+
+namespace {
 
 /// Things that keep the gate shut whatever the records say.
 void demand_something(Fold& fold) {

@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::size_t least_nodes = 3;  // of two nobody can say which
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 void fold_overlay(Fold& fold) {
@@ -41,7 +35,7 @@ void fold_overlay(Fold& fold) {
     if (best[end].size() < least_nodes) continue;
     std::vector<double> rates;
     for (const auto& [node, rate] : best[end]) rates.push_back(rate);
-    const double usual = median(std::move(rates));
+    const double usual = median(rates);
     for (const auto& [node, rate] : best[end]) {
       if (rate >= *share->low * usual) continue;
       const Subject subject{.host = fold.node(node).name, .direction = end == 0 ? "tx" : "rx"};

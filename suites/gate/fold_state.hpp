@@ -45,6 +45,8 @@ void fold_missing_pairs(Fold& fold);
 void fold_collective(Fold& fold);
 /// A node whose management network is far slower than that of most.
 void fold_overlay(Fold& fold);
+/// The upper one of an even number, 0 of none; reorders `values`.
+double median(std::vector<double>& values);
 /// Medians of the pair tier for the side-by-side table.
 void summarise_paths(Fold& fold);
 /// Cluster verdict, reason, text.
