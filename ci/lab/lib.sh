@@ -72,6 +72,7 @@ remove_claim() {  # CLAIM folder
   local claim=$1 id record name
   id=${claim##*/}
   if [[ $(cat "$claim/boot" 2>/dev/null) = "$(cat /proc/sys/kernel/random/boot_id)" ]]; then
+    for name in "$claim"/ssh/*; do [[ ! -S $name ]] || ssh -S "$name" -O exit - 2>/dev/null; done  # of the VM lab
     for record in "$claim"/pids/*; do [[ -e $record ]] && end_recorded "$record"; done
     ip link del "fg$id" 2>/dev/null
     for name in /run/netns/fg"$id"-*; do [[ -e $name ]] && ip netns del "${name##*/}"; done
