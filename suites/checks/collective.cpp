@@ -100,8 +100,9 @@ std::string traffic_problem(const JudgeContext& context, const CollectiveSample&
     sent += static_cast<double>(moved.sent_bytes);
     received += static_cast<double>(moved.received_bytes);
   }
+  const std::set<std::string> rails = rails_used(context, sample);
   for (const std::string& host : sample.hosts)
-    for (const std::string& rail : rails_used(context, sample))
+    for (const std::string& rail : rails)
       if (told.count({host, rail}) == 0) return host + " does not tell how much it moved over " + rail;
   for (const fabric::CollectivePoint& point : sample.points)
     least += 2.0 * (sample.ranks - 1) * static_cast<double>(point.bytes) * point.iterations;

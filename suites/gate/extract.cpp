@@ -202,10 +202,12 @@ bool says(const nlohmann::json& sample, const char* key) {
 void extract_collective(const GateInput& input, Exhibit& exhibit) {
   const auto sample = fabric::collective_sample_from_json(exhibit.record.sample);
   if (!sample || !sample->error.empty() || !sample->missing.empty()) return;
+  std::unordered_map<std::string_view, int> nodes;  // of thousands of hosts
+  for (std::size_t i = 0; i < exhibit.nodes.size(); ++i) nodes.emplace(exhibit.record.hosts[i], exhibit.nodes[i]);
   for (const fabric::CollectiveTraffic& moved : sample->moved) {
-    const auto host = std::find(exhibit.record.hosts.begin(), exhibit.record.hosts.end(), moved.host);
-    if (host == exhibit.record.hosts.end()) continue;
-    exhibit.moved.push_back({.node = exhibit.nodes[static_cast<std::size_t>(host - exhibit.record.hosts.begin())],
+    const auto host = nodes.find(moved.host);
+    if (host == nodes.end()) continue;
+    exhibit.moved.push_back({.node = host->second,
                              .rail = rail_index(input.inventory, moved.rail),
                              .sent_bytes = static_cast<double>(moved.sent_bytes),
                              .received_bytes = static_cast<double>(moved.received_bytes)});
