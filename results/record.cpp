@@ -1,10 +1,9 @@
 #include "results/record.hpp"
 
-#include <algorithm>
 #include <array>
-#include <unordered_set>
 
 #include "results/json_text.hpp"
+#include "results/strict_json.hpp"
 
 namespace fabricgate {
 namespace {
@@ -56,50 +55,7 @@ Result<Record> from_json(json in) {
   return r;
 }
 
-constexpr int deepest_nesting = 32;  // a host.facts sample nests five deep; whoever walks a sample may recurse
-
-/// What a pass over the text tells that the parsed value does not. The text must be JSON, all of it.
-struct Written {
-  std::size_t keys = 0;  // every colon outside of a string follows one
-  int nesting = 0;
-};
-
-Written written(std::string_view text) {
-  Written out;
-  int open = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == ':') ++out.keys;
-    if (c == '{' || c == '[') out.nesting = std::max(out.nesting, ++open);
-    if (c == '}' || c == ']') --open;
-    if (c != '"') continue;
-    for (++i; i < text.size() && text[i] != '"'; ++i)
-      if (text[i] == '\\') ++i;
-  }
-  return out;
-}
-
-std::size_t keys_kept(const json& value) {
-  if (!value.is_structured()) return 0;
-  std::size_t keys = value.is_object() ? value.size() : 0;
-  for (const json& inner : value) keys += keys_kept(inner);
-  return keys;
-}
-
-/// The first key that one object holds twice: the parser keeps the last value in silence.
-std::string key_twice(std::string_view text) {
-  std::vector<std::unordered_set<std::string>> open;  // keys of each object not ended yet
-  std::string twice;
-  const auto note = [&](int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) open.emplace_back();
-    if (event == json::parse_event_t::object_end) open.pop_back();
-    if (event == json::parse_event_t::key && !open.back().insert(parsed.get_ref<const std::string&>()).second && twice.empty())
-      twice = parsed.get<std::string>();
-    return true;
-  };
-  const json again = json::parse(text, note);
-  return twice;
-}
+constexpr std::size_t deepest_nesting = 32;  // a host.facts sample nests five deep; whoever walks a sample may recurse
 
 }  // namespace
 
@@ -134,15 +90,10 @@ std::string to_line(const Record& r) {
 }
 
 Result<Record> record_from_line(std::string_view line) {
+  auto value = parse_strict(line, deepest_nesting);
+  if (!value) return value.error().with("record");
   try {
-    if (line.find('\0') != std::string_view::npos) return parse_error("a NUL byte, which the parser takes for the end");
-    json value = json::parse(line);
-    const Written text = written(line);
-    if (text.nesting > deepest_nesting)
-      return parse_error("nested " + std::to_string(text.nesting) + " deep, at most " + std::to_string(deepest_nesting));
-    if (text.keys != keys_kept(value))
-      return parse_error("key '" + key_twice(line) + "' is twice in one object, so its value is unknown");
-    return from_json(std::move(value));
+    return from_json(std::move(*value));
   } catch (const json::exception& e) {
     return Error{ErrorKind::parse, "record: " + plain_text(e), e.id};
   }
