@@ -82,7 +82,8 @@ bool is_count(const std::string& key) {
 
 /// A negative count would be read as a very large one; beyond 1e15 is only a lock limit, where it means none.
 bool is_absurd_count(const std::string& key, const nlohmann::json& value) {
-  return value.is_number() && is_count(key) && !within(value.get<double>(), 0, key.rfind("memlock_", 0) == 0 ? 0x1p64 : 1e15);
+  if (!value.is_number() || within(value.get<double>(), 0, 1e15)) return false;
+  return is_count(key) && !(key.rfind("memlock_", 0) == 0 && within(value.get<double>(), 0, 0x1p64));
 }
 
 /// Path of the first number that cannot be, or empty. Nesting is bounded where records are read.
