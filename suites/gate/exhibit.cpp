@@ -1,9 +1,11 @@
 #include "suites/gate/exhibit.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
+#include <variant>
 
 #include "suites/gate/extract.hpp"
 
@@ -146,18 +148,16 @@ void judge_again(const GateInput& input, const NodeIndex& index, const Check& ch
   if (sampled || record.findings.empty()) add_missing(record.findings, again.findings);
 }
 
-struct LineResult {
-  std::optional<Exhibit> exhibit;
-  std::optional<Finding> problem;
-};
+/// The finding says why the line is no evidence.
+using LineResult = std::variant<std::monostate, Exhibit, Finding>;
 
 LineResult read_line(const GateInput& input, const NodeIndex& index, const Line& line) {
   if (line.text.size() > longest_line)
-    return {{}, line_problem("gate.record_unreadable", line, "a line of at most " + std::to_string(longest_line) + " bytes", std::to_string(line.text.size()) + " bytes")};
+    return line_problem("gate.record_unreadable", line, "a line of at most " + std::to_string(longest_line) + " bytes", std::to_string(line.text.size()) + " bytes");
   auto record = record_from_line(line.text);
-  if (!record) return {{}, line_problem("gate.record_unreadable", line, "a record", record.error().what)};
+  if (!record) return line_problem("gate.record_unreadable", line, "a record", record.error().what);
   const std::string other = foreign(record->identity, input.identity);
-  if (!other.empty()) return {{}, line_problem("gate.record_foreign", line, "run " + input.identity.run, other)};
+  if (!other.empty()) return line_problem("gate.record_foreign", line, "run " + input.identity.run, other);
   Exhibit exhibit;
   exhibit.record = std::move(*record);
   exhibit.place = line.place();
@@ -167,10 +167,10 @@ LineResult read_line(const GateInput& input, const NodeIndex& index, const Line&
   }
   const Check* check = find_check(exhibit.record.check);
   const std::string shape = shape_problem(input.inventory, check, exhibit);
-  if (!shape.empty()) return {{}, line_problem("gate.record_unexpected", line, "a record of this inventory", shape)};
+  if (!shape.empty()) return line_problem("gate.record_unexpected", line, "a record of this inventory", shape);
   judge_again(input, index, *check, exhibit.record);
   extract(input, exhibit);
-  return {std::move(exhibit), {}};
+  return exhibit;
 }
 
 /// Same check, subject and attempt twice with different content: both stay, and neither can open the gate.
@@ -214,22 +214,25 @@ Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& fi
   const std::vector<Line> lines = split(files);
   const NodeIndex index = node_index(input.inventory);
   std::vector<LineResult> results(lines.size());
-  const std::size_t workers = std::max<std::size_t>(1, std::min<std::size_t>(std::thread::hardware_concurrency(), lines.size() / 256 + 1));
-  const auto work = [&](std::size_t worker) {
-    for (std::size_t i = lines.size() * worker / workers; i < lines.size() * (worker + 1) / workers; ++i)
-      results[i] = read_line(input, index, lines[i]);
+  std::atomic<std::size_t> next{0};  // lines differ in length by a factor of a thousand: each worker takes the next one
+  const auto work = [&] {
+    for (std::size_t i = next++; i < lines.size(); i = next++) results[i] = read_line(input, index, lines[i]);
   };
+  const std::size_t workers = std::max<std::size_t>(1, std::min<std::size_t>(std::thread::hardware_concurrency(), lines.size() / 256 + 1));
   std::vector<std::thread> pool;
-  for (std::size_t worker = 1; worker < workers; ++worker) pool.emplace_back(work, worker);
-  work(0);
+  for (std::size_t worker = 1; worker < workers; ++worker) pool.emplace_back(work);
+  work();
   for (std::thread& thread : pool) thread.join();
   Exhibits out;
   out.lines = lines.size();
+  std::vector<Exhibit*> order;
   for (LineResult& result : results) {
-    if (result.problem) out.problems.push_back(std::move(*result.problem));
-    if (result.exhibit) out.records.push_back(std::move(*result.exhibit));
+    if (Finding* problem = std::get_if<Finding>(&result)) out.problems.push_back(std::move(*problem));
+    if (Exhibit* exhibit = std::get_if<Exhibit>(&result)) order.push_back(exhibit);
   }
-  std::sort(out.records.begin(), out.records.end(), earlier);
+  std::sort(order.begin(), order.end(), [](const Exhibit* a, const Exhibit* b) { return earlier(*a, *b); });
+  out.records.reserve(order.size());
+  for (Exhibit* exhibit : order) out.records.push_back(std::move(*exhibit));
   mark_conflicts(out.records);
   return out;
 }
