@@ -194,9 +194,14 @@ void extract_link(const GateInput& input, Exhibit& exhibit) {
   exhibit.rail = std::move(fact);
 }
 
-bool says(const nlohmann::json& sample, const char* key) {
-  const auto found = sample.find(key);
-  return found != sample.end() && found->is_boolean() && found->get<bool>();
+void extract_stage(Exhibit& exhibit) {
+  const nlohmann::json& sample = exhibit.record.sample;
+  const auto says = [&](const char* key) {
+    const auto found = sample.find(key);
+    return found != sample.end() && found->is_boolean() && found->get<bool>();
+  };
+  exhibit.digest = {sample.value("agent_sha256", nlohmann::json()), sample.value("rank_sha256", nlohmann::json())};
+  exhibit.staged = Staged{says("changed"), says("lost_at_reboot")};
 }
 
 void extract_collective(const GateInput& input, Exhibit& exhibit) {
@@ -240,12 +245,10 @@ void extract(const GateInput& input, Exhibit& exhibit) {
   if (check != nullptr && check->scope == Scope::rail && record.sample.is_object())
     if (const auto start = record.sample.find(check->at_end ? "before" : "now"); start != record.sample.end())
       exhibit.start = std::hash<nlohmann::json>{}(*start);
-  if (record.check == "stage.node" && record.sample.is_object())
-    exhibit.digest = {record.sample.value("agent_sha256", nlohmann::json()), record.sample.value("rank_sha256", nlohmann::json())};
   if (record.sample.is_object() && !input.inventory.nodes.empty()) {
     if ((record.check == "pair.rail" || record.check == "pair.overlay") && exhibit.nodes.size() == 2) extract_pair(input, exhibit);
     if (record.check == "pair.reach" && exhibit.nodes.size() == 2) extract_reach(input, exhibit);
-    if (record.check == "stage.node") exhibit.staged = Staged{says(record.sample, "changed"), says(record.sample, "lost_at_reboot")};
+    if (record.check == "stage.node") extract_stage(exhibit);
     if (record.check == "link.rail") extract_link(input, exhibit);
     if (record.check == "collective.allreduce") extract_collective(input, exhibit);
     if (record.check == "link.counters") extract_counters(input, exhibit);

@@ -16,9 +16,7 @@ namespace {
 
 using Port = std::pair<int, int>;  // node, rail
 
-std::string bytes_text(double bytes) {
-  return fmt::format("{:.3f} GB", bytes / 1e9);
-}
+std::string gigabytes(double bytes) { return fmt::format("{:.3f} GB", bytes / 1e9); }
 
 /// Its routes were found to lead elsewhere before.
 bool known(const NodeResult& node, const std::string& rail) {
@@ -35,8 +33,8 @@ void blame(Fold& fold, const Counted& counted, bool sends, double moved) {
       make_finding("link.traffic_elsewhere",
                    {.host = node.name, .netdev = counted.netdev, .rail = rail, .direction = sends ? "tx" : "rx"},
                    fmt::format("at least {} of the {} {} over the rail pass {}", percent_text(*share.low),
-                               bytes_text(moved), sends ? "sent" : "received", counted.netdev),
-                   bytes_text(sends ? counted.tx_bytes : counted.rx_bytes));
+                               gigabytes(moved), sends ? "sent" : "received", counted.netdev),
+                   gigabytes(sends ? counted.tx_bytes : counted.rx_bytes));
   finding.primary = !known(node, rail);
   fold.add(counted.node, Tier::link, held_against(std::move(finding), "link.traffic_share", share));
 }
