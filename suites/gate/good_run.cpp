@@ -65,16 +65,20 @@ fabric::DirectionSample direction(double rate, const std::vector<std::uint64_t>&
 }
 
 struct Maker {
-  GoodRun& run;
+  const GoodRun& run;
   const NodeIndex& index;
+  const std::function<void(Record)>& take;
   double now = start_unix_s;
+  nlohmann::json fleet = fleet_sample({});
 
   void add(const char* check, std::vector<std::string> hosts, const std::string& rail, nlohmann::json sample) {
     Record record{.identity = run.identity, .check = check, .hosts = std::move(hosts), .rail = rail};
     record.sample = std::move(sample);
     record.started_unix_s = now += 0.001;
     record.elapsed_s = 0.5;
-    run.records.push_back(judged({run.inventory, run.limits, &index}, std::move(record)));
+    record = judged({run.inventory, run.limits, &index}, std::move(record));
+    if (record.check == "host.facts") fleet["hosts"].update(fleet_sample({&record})["hosts"]);
+    take(std::move(record));
   }
 };
 
@@ -90,11 +94,7 @@ void add_nodes(Maker& make, std::vector<std::string>& names) {
       if (!rail.leaf.empty()) make.add("link.cabling", {names[i]}, rail.name, good_cabling(inventory, i, rail));
     }
   }
-  std::vector<const Record*> facts;
-  for (const Record& record : make.run.records)
-    if (record.check == "host.facts") facts.push_back(&record);
-  nlohmann::json fleet = fleet_sample(facts);
-  make.add("host.fleet", names, "", std::move(fleet));
+  make.add("host.fleet", names, "", std::move(make.fleet));
 }
 
 void add_pairs(Maker& make, const std::vector<std::string>& names, int rounds) {
@@ -253,6 +253,13 @@ nlohmann::json good_collective(const std::vector<std::string>& hosts, double nod
 }
 
 GoodRun good_run(const GoodRunShape& shape) {
+  std::vector<Record> records;
+  GoodRun run = good_run(shape, [&](Record record) { records.push_back(std::move(record)); });
+  run.records = std::move(records);
+  return run;
+}
+
+GoodRun good_run(const GoodRunShape& shape, const std::function<void(Record)>& take) {
   GoodRun run;
   auto loaded = parse_inventory(inventory_yaml(shape), "good_run.yaml");
   if (!loaded.inventory) {
@@ -264,7 +271,7 @@ GoodRun good_run(const GoodRunShape& shape) {
   if (auto suite = parse_suite(default_suite_text(), "default.yaml")) run.suite = std::move(*suite);
   run.identity = {"run-1", run.inventory.checksum, "0.1.0+test", run.suite.name};
   const NodeIndex index = node_index(run.inventory);
-  Maker make{run, index};
+  Maker make{run, index, take};
   std::vector<std::string> names;
   add_nodes(make, names);
   add_pairs(make, names, shape.rounds);

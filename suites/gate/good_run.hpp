@@ -1,5 +1,6 @@
 #pragma once
 /// A complete run in which everything is good, made by code from an inventory: for tests and benchmarks only.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct GoodRunShape {
 
 /// Nodes n001…, rails rail0… of 1 Gb/s.
 GoodRun good_run(const GoodRunShape& shape = {});
+/// The same with each record given to `take` and not kept: those of thousands of nodes are many times their text.
+GoodRun good_run(const GoodRunShape& shape, const std::function<void(Record)>& take);
 
 /// Samples a record of the run could have; `rail_rate` in bytes/s.
 nlohmann::json good_stage();
