@@ -100,6 +100,21 @@ std::string missing_rows(const GateResult& result) {
   return out;
 }
 
+/// Nodes that no finding of their own shuts: what a pair of them failed could not be put down to either end.
+std::string undecided_rows(const GateResult& result) {
+  const auto closes = [](const Finding& finding) { return finding.primary && !opens_gate(finding.verdict); };
+  std::vector<std::string> names;
+  for (const NodeResult& node : result.nodes) {
+    const auto about = [&](const Finding& finding) {
+      return closes(finding) && (finding.subject.host == node.name || finding.subject.peer == node.name);
+    };
+    const bool own = std::any_of(node.findings.begin(), node.findings.end(), closes);
+    if (node.verdict == Verdict::inconclusive && !own && std::any_of(result.findings.begin(), result.findings.end(), about)) names.push_back(node.name);
+  }
+  if (names.empty()) return "";
+  return fmt::format("  {}: inconclusive because of what they failed in pairs; which end is at fault was not found\n", fold_hosts(names));
+}
+
 /// What a READY owes to this run, and for how long.
 std::string staging_rows(const GateResult& result) {
   std::vector<std::string> changed, lost;
@@ -129,7 +144,7 @@ std::string to_table(const GateResult& result) {
   };
   for (const NodeResult& node : result.nodes) sort(node.findings);
   sort(result.findings);
-  std::string out = node_rows(result) + tier_rows(result) + path_rows(result);
+  std::string out = node_rows(result) + undecided_rows(result) + tier_rows(result) + path_rows(result);
   if (!primary.empty()) out += "findings\n" + finding_rows(primary);
   if (!echoes.empty()) out += fmt::format("  and {} consequences of these, see the records\n", echoes.size());
   if (!result.missing.empty()) out += "not measured\n" + missing_rows(result);

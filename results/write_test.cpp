@@ -65,6 +65,14 @@ TEST(Writers, TheSameFindingOfManyNodesIsOneBlock) {
   EXPECT_THAT(table, HasSubstr("rdma.memlock_limit  gpu[001-004]"));
 }
 
+TEST(Writers, ANodeThatOnlyAPairMakesInconclusiveIsExplained) {
+  GateResult result = some_result();
+  for (const int end : {0, 1}) result.nodes[static_cast<std::size_t>(end)].verdict = Verdict::inconclusive;
+  EXPECT_THAT(to_table(result), Not(HasSubstr("in pairs")));  // nothing says so
+  result.findings.push_back(make_finding("pair.below_floor", {.host = "gpu001", .rail = "rail0", .peer = "gpu002"}, "8 Gb/s", "4 Gb/s"));
+  EXPECT_THAT(to_table(result), HasSubstr("  gpu[001-002]: inconclusive because of what they failed in pairs"));
+}
+
 TEST(Writers, TheSummaryIsJsonWithExitCodeAndEveryNode) {
   const auto summary = nlohmann::json::parse(to_summary(some_result(), identity, "atlas"));
   EXPECT_EQ(summary.at("exit_code"), 1);
