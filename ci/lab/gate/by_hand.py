@@ -9,15 +9,13 @@ The programs are installed on every node and nothing else is shared; mpirun runs
 """
 import argparse
 import json
-import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from run import CLOSING, LAB, Lab, compare  # noqa: E402
+from run import CLOSING, LAB, Lab, compare, new_folder  # noqa: E402
 
 PROGRAM, INVENTORY, RUNS = "/usr/local/bin/fabricgate", "/etc/fabricgate/cluster.yaml", "/var/tmp/runs"
 LIBEXEC = "/usr/local/libexec/fabricgate"
@@ -216,8 +214,7 @@ def main():
         print("\n".join(CASES))
         return
     test, up = CASES[arguments.case]
-    base = os.environ.get("FABRICGATE_LABS") or tempfile.gettempdir()
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-", dir=base))
+    folder = new_folder()
     with Lab(folder, up.split()) as lab:
         cluster = Cluster(lab, arguments.program.resolve())
         test(cluster)

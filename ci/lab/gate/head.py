@@ -21,7 +21,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from run import Lab  # noqa: E402
+from run import Lab, new_folder  # noqa: E402
 
 REASON = "mpirun ended by signal 9 on the head"
 AGAIN = "it is started once more"
@@ -113,7 +113,7 @@ def main():
     parser.add_argument("--seed", required=True)
     parser.add_argument("--case", required=True, choices=["killed", "ports"])
     arguments = parser.parse_args()
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-", dir=os.environ.get("FABRICGATE_LABS")))
+    folder = new_folder()
     with Lab(folder, ["3", "--seed", arguments.seed]) as lab:
         problems = {"killed": check_killed, "ports": check_ports}[arguments.case](arguments.program, lab)
     for problem in problems:

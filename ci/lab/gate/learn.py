@@ -10,10 +10,9 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from run import Lab  # noqa: E402
+from run import Lab, new_folder  # noqa: E402
 
 
 def without_classes(text):
@@ -57,7 +56,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--seed", required=True)
     arguments = parser.parse_args()
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-"))
+    folder = new_folder()
     with Lab(folder, ["--seed", arguments.seed, "--staged"]) as lab:
         problems = learn(arguments.program, lab)
     for problem in problems:

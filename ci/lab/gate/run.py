@@ -10,7 +10,7 @@
     run.py --program FABRICGATE --full-head SEED  the disk of the run folder fills up during a job: inconclusive, no node is blamed
     run.py --program FABRICGATE --list            the ids of faults.tsv
 
-The lab lives in a folder of its own under $FABRICGATE_LABS (default: the build's folder). Exit 0: as expected; 1: not.
+The lab lives in a folder of its own under $FABRICGATE_LABS (default: the system's for temporary files). Exit 0: as expected; 1: not.
 """
 import argparse
 import errno
@@ -37,6 +37,12 @@ def rows():
             name, up, breaks, code, findings = line.split("\t")
             table[name] = {"up": up, "break": breaks, "exit": {int(c) for c in code.split("|")}, "findings": findings}
     return table
+
+
+def new_folder():
+    base = pathlib.Path(os.environ.get("FABRICGATE_LABS") or tempfile.gettempdir())
+    base.mkdir(parents=True, exist_ok=True)
+    return pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-", dir=base))
 
 
 class Lab:
@@ -140,7 +146,12 @@ def run_gate(arguments, lab, breaks):
     code = process.wait(timeout=420)
     print(f"gate: exit {code} after {time.monotonic() - began:.1f} s")
     for process in beside:
-        if process.wait(timeout=90) != 0:
+        try:
+            found = process.wait(timeout=90) == 0
+        except subprocess.TimeoutExpired:
+            process.kill()
+            found = False
+        if not found:
             show_launcher(lab)
             raise SystemExit("the fault that was to hit during the run did not find its process")
     return code, json.loads((runs / "latest" / "summary.json").read_text()), told_secrets(lab, runs, said)
@@ -307,8 +318,7 @@ def main():
         return
     row = rows()[arguments.row] if arguments.row else {
         "up": f"--seed {arguments.clean or arguments.interrupt or arguments.two or arguments.full_head}", "break": "-", "exit": {0}, "findings": "-"}
-    base = os.environ.get("FABRICGATE_LABS") or tempfile.gettempdir()
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="fabricgate-lab-", dir=base))
+    folder = new_folder()
     with Lab(folder, row["up"].split()) as lab:
         check = (arguments.interrupt and check_interrupts or arguments.two and check_two or arguments.full_head and check_full_head)
         if check:

@@ -55,9 +55,21 @@ break_ "$A" tmp-read-only
 check 'tmp-read-only' says 'Read-only file system' "$A" 'echo x >/tmp/file'
 mend_ "$A" tmp-read-only
 check '/tmp can be written' on "$A" 'echo x >/tmp/file'
-launcher_port=${LAUNCHER_PORTS%-*}
-python3 -c "import socket, time; s = socket.create_server(('$HEAD', $launcher_port)); time.sleep(60)" 9>&- &
+# on the first port of the range that no other lab's launcher has
+exec {ports}< <(exec 9>&-; exec python3 - "$HEAD" "${LAUNCHER_PORTS/-/ }" <<'PYTHON'
+import socket, sys, time
+first, last = map(int, sys.argv[2].split())
+for port in range(first, last + 1):
+    try:
+        listener = socket.create_server((sys.argv[1], port))
+    except OSError:
+        continue
+    print(port, flush=True)
+    time.sleep(60)
+PYTHON
+)
 listener=$!
+read -r launcher_port <&"$ports"
 calls_head() { on "$A" "timeout 2 bash -c '</dev/tcp/$HEAD/$launcher_port'"; }
 check 'the head is reached' wait_until 5 calls_head
 for fault in head-filtered head-unroutable; do
@@ -68,6 +80,7 @@ for fault in head-filtered head-unroutable; do
   check "$fault is mended" calls_head
 done
 kill "$listener"
+exec {ports}<&-
 
 rank_state() { on "$A" "ps -o stat= -C fabricgate-rank | cut -c1"; }
 check 'no rank to stop' not "$HERE/break" "$A" rank-stop 0
