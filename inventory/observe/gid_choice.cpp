@@ -27,6 +27,19 @@ std::vector<Gid> those(const std::vector<Gid>& gids, F keep) {
 
 }  // namespace
 
+const char* cause_of(GidProblem problem) {
+  switch (problem) {
+    case GidProblem::none: return nullptr;
+    case GidProblem::empty: return "gid.port_guid_zero";
+    case GidProblem::link_local: return "gid.link_local";
+    case GidProblem::roce_v1: return "gid.roce_v1";
+    case GidProblem::ambiguous: return "gid.ambiguous";
+    case GidProblem::other_interface:
+    case GidProblem::address_missing: return "gid.address_missing";
+  }
+  return "gid.address_missing";
+}
+
 GidChoice choose_gid(const std::vector<Gid>& gids, const std::string& netdev, std::uint32_t address) {
   if (gids.empty()) return {-1, GidProblem::empty, "empty GID table"};
   const auto routable = those(gids, [](const Gid& gid) { return !gid_link_local(gid.gid); });

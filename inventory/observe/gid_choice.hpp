@@ -18,6 +18,9 @@ enum class GidProblem {
   address_missing   ///< RoCE v2 entries of other addresses only
 };
 
+/// The row of results/causes.tsv that says so; null for none.
+const char* cause_of(GidProblem problem);
+
 struct GidChoice {
   int index = -1;  ///< usable when problem is none
   GidProblem problem = GidProblem::none;

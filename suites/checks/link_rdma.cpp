@@ -17,22 +17,9 @@ void judge_rate(const RdmaView& v, const RdmaRate& rate, const Limit& share, std
                                   "link.speed_share", share));
 }
 
-const char* gid_cause(GidProblem problem) {
-  switch (problem) {
-    case GidProblem::none: return nullptr;
-    case GidProblem::empty: return "gid.port_guid_zero";
-    case GidProblem::link_local: return "gid.link_local";
-    case GidProblem::roce_v1: return "gid.roce_v1";
-    case GidProblem::ambiguous: return "gid.ambiguous";
-    case GidProblem::other_interface:
-    case GidProblem::address_missing: return "gid.address_missing";
-  }
-  return "gid.address_missing";
-}
-
 void judge_roce_gid(const RdmaView& v, const RdmaState& state, std::vector<Finding>& findings) {
   const GidChoice choice = choose_gid(state.gids, v.want.netdev, v.want.address);
-  if (const char* cause = gid_cause(choice.problem))
+  if (const char* cause = cause_of(choice.problem))
     findings.push_back(make_finding(cause, v.subject, "one RoCE v2 GID of " + format_ipv4(v.want.address) + " on " + v.want.netdev, choice.found));
 }
 
