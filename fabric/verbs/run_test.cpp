@@ -46,10 +46,10 @@ class VerbsRun : public testing::Test {
     Both both;
     std::thread other([&] {
       ThreadRendezvous rendezvous(group, 1);
-      both.b = run_verbs(rendezvous, b_, plan, Deadline::in_seconds(30));
+      both.b = run_verbs(rendezvous, b_, plan, Deadline::in_seconds(100));
     });
     ThreadRendezvous rendezvous(group, 0);
-    both.a = run_verbs(rendezvous, a_, plan, Deadline::in_seconds(30));
+    both.a = run_verbs(rendezvous, a_, plan, Deadline::in_seconds(100));
     other.join();
     EXPECT_EQ(to_json_value(both.a), to_json_value(both.b));
     return both.a;
@@ -146,12 +146,12 @@ TEST_F(VerbsRun, RunsForATimeAndTellsTheReceiverWhichMessageIsTheLast) {
 TEST_F(VerbsRun, LatencyOfWriteAndSendCountsHalfRoundTrips) {
   VerbsPlan plan{.depth = 8, .moderation = 8, .inline_bytes = 16};
   for (const auto operation : {Operation::write, Operation::send})
-    for (const std::uint64_t bytes : {1, 2, 16, 17, 4096})
-      plan.steps.push_back({.operation = operation, .latency = true, .bytes = bytes, .messages = 600});
+    for (const std::uint64_t bytes : {1, 16, 17, 4096})
+      plan.steps.push_back({.operation = operation, .latency = true, .bytes = bytes, .messages = 100});
   const auto sample = run(plan);
-  ASSERT_EQ(sample.latencies.size(), 10u) << sample.failure.what;
+  ASSERT_EQ(sample.latencies.size(), 8u) << sample.failure.what;
   for (const auto& latency : sample.latencies) {
-    EXPECT_EQ(latency.iterations, 539u);  // the first tenth warms up
+    EXPECT_EQ(latency.iterations, 89u);  // the first tenth warms up
     EXPECT_GT(latency.min_s, 0);
     EXPECT_LE(latency.min_s, latency.p50_s);
     EXPECT_LE(latency.p50_s, latency.p99_s);
