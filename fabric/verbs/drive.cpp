@@ -7,6 +7,7 @@
 namespace fabricgate::fabric {
 
 bool Patrol::look() {
+  turns_ = 0;
   if (moved_) {
     end_ = deadline_.at_most(stall_s_);
   } else {

@@ -12,23 +12,31 @@ namespace fabricgate::fabric {
 /// on cores of their own that is no loss, on shared ones the peer or the kernel's soft RDMA needs it.
 class Patrol {
  public:
-  Patrol(double stall_s, Deadline deadline, std::string what)
-      : stall_s_(stall_s), deadline_(deadline), end_(deadline.at_most(stall_s)), what_(std::move(what)) {}
+  /// Turns of a loop until the next look: some 10 us, longer than a round trip. A turn polls a completion queue, or a
+  /// byte.
+  static constexpr std::uint32_t queue_turns = 1024, byte_turns = 4096;
+
+  Patrol(double stall_s, Deadline deadline, std::string what, std::uint32_t turns_per_look = queue_turns)
+      : stall_s_(stall_s),
+        deadline_(deadline),
+        end_(deadline.at_most(stall_s)),
+        what_(std::move(what)),
+        turns_per_look_(turns_per_look) {}
 
   /// False: give up, see failure().
   bool go_on(bool moved) {
     moved_ = moved_ || moved;
-    return ++turns_ % turns_per_look != 0 || look();
+    return ++turns_ < turns_per_look_ || look();
   }
   VerbsFailure failure() const;
 
  private:
-  static constexpr std::uint32_t turns_per_look = 4096;  // some 10 us of polling, longer than a round trip
   bool look();
 
   double stall_s_;
   Deadline deadline_, end_;
   std::string what_;
+  const std::uint32_t turns_per_look_;
   std::uint32_t turns_ = 0;
   bool moved_ = false;
 };

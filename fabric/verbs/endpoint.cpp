@@ -13,7 +13,7 @@ namespace fabricgate::fabric {
 namespace {
 
 constexpr int access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-constexpr int most_reads = 16;                // what adapters of today take; more gains nothing on one path
+constexpr int most_reads = 255;               // the attribute has 8 bits; adapters take 16, soft RDMA 128
 constexpr std::uint8_t rnr_timer = 12;        // 0.64 ms until a receiver that was not ready is asked again
 constexpr std::uint8_t rnr_retries = 7;       // without end: the stall limit ends it
 constexpr std::uint8_t hops = 64;             // the usual time to live

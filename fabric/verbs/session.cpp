@@ -146,7 +146,9 @@ Failed Session::rate(const VerbsStep& step, VerbsSample& sample) {
 Failed Session::latency(const VerbsStep& step, VerbsSample& sample) {
   PingPong ping_pong(endpoint_, peer_, step, path_.is_a);
   if (auto failed = get_ready(step, [&] { return ping_pong.fill(); })) return failed;
-  Patrol patrol(plan_.stall_s, deadline_, step_text(plan_, step));
+  const bool polls_byte = step.operation == Operation::write;
+  Patrol patrol(plan_.stall_s, deadline_, step_text(plan_, step),
+                polls_byte ? Patrol::byte_turns : Patrol::queue_turns);
   Told mine{.failure = ping_pong.run(patrol)}, theirs;
   if (path_.is_a) mine.latency = latency_of(ping_pong.stamps_s(), step);
   if (auto failed = agree(mine, theirs)) return failed;
