@@ -127,4 +127,12 @@ Record judged(const Setup& setup, Measured measured) {
                                                           .elapsed_s = measured.elapsed_s});
 }
 
+Record held_against_limits(const Setup& setup, Record record) {
+  if (!opens_gate(record.verdict)) return record;  // what it says of itself is why
+  Record again = suites::judged({setup.inventory, setup.limits}, record);
+  if (opens_gate(again.verdict)) return record;
+  again.findings.insert(again.findings.end(), record.findings.begin(), record.findings.end());
+  return again;
+}
+
 }  // namespace fabricgate::launch

@@ -61,4 +61,7 @@ GateResult gate_through(const Setup& setup, const std::string& lines, Tier throu
 /// The record with the verdict of its judge.
 Record judged(const Setup& setup, Measured measured);
 
+/// A record of staging, which knows no limits (of clocks), held against them: never better than it was.
+Record held_against_limits(const Setup& setup, Record record);
+
 }  // namespace fabricgate::launch

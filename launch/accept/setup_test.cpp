@@ -167,6 +167,39 @@ TEST(Judged, WithoutASampleNothingPasses) {
   }
 }
 
+Record staged(const Made& made, double clock_offset_s) {
+  Record record{.identity = made.run.identity, .check = "stage.node", .tier = Tier::stage, .hosts = {"n0002"}};
+  record.verdict = Verdict::pass;
+  record.sample = suites::good_stage();
+  record.sample["clock_offset_s"] = clock_offset_s;
+  record.sample["clock_error_s"] = 0.1;
+  return record;
+}
+
+TEST(HeldAgainstLimits, AStagedNodeWhoseClockIsOffIsNoPassAndSaysSo) {
+  Made made;
+  made.setup.job.tiers = {Tier::stage};
+  const Record record = held_against_limits(made.setup, staged(made, 76));
+  EXPECT_FALSE(opens_gate(record.verdict));
+  ASSERT_EQ(record.findings.size(), 1u);
+  EXPECT_EQ(record.findings[0].cause, "host.clock_offset");
+  EXPECT_EQ(record.findings[0].subject.host, "n0002");
+  const GateResult result = gate_through(made.setup, to_line(record) + "\n", Tier::stage);
+  ASSERT_EQ(result.nodes.at(1).name, "n0002");
+  ASSERT_FALSE(result.nodes[1].findings.empty());
+  EXPECT_EQ(result.nodes[1].findings[0].cause, "host.clock_offset") << result.nodes[1].findings[0].found;
+}
+
+TEST(HeldAgainstLimits, OtherwiseARecordStaysAsItIs) {
+  const Made made;
+  EXPECT_EQ(to_line(held_against_limits(made.setup, staged(made, 0.2))), to_line(staged(made, 0.2)));
+  Record failed = staged(made, 76);
+  failed.verdict = Verdict::blocked;
+  failed.findings = {make_finding("stage.node_busy", {.host = "n0002"}, "a node nobody uses", "a run")};
+  failed.sample = nullptr;
+  EXPECT_EQ(to_line(held_against_limits(made.setup, failed)), to_line(failed));
+}
+
 TEST(SuiteOfTiers, ItKeepsTheChecksOfTheseTiersAndNoOthers) {
   const suites::GoodRun run = suites::good_run();
   EXPECT_THAT(checks_of(suite_of_tiers(run.suite, {Tier::link})),

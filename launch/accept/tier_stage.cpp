@@ -68,7 +68,7 @@ void keep_records(Coordinator& c, const Answers& answers, bootstrap::StageReport
     const nlohmann::json& with = answers.programs.at(node.name);
     const bootstrap::StageReport one{
         .agent_sha256 = with.value("agent_sha256", ""), .rank_sha256 = with.value("rank_sha256", ""), .nodes = {node}};
-    for (Record& record : bootstrap::stage_records(one, c.setup().job.identity)) c.keep(std::move(record));
+    for (Record& record : bootstrap::stage_records(one, c.setup().job.identity)) c.keep(held_against_limits(c.setup(), std::move(record)));
   }
   keep_file(c.setup().spool(), "stage.txt", bootstrap::to_text(report, c.setup().inventory));
 }

@@ -100,7 +100,7 @@ void Pipeline::stage() {
     return hosts_.clear();
   }
   for (const Record& record : bootstrap::stage_records(*report, setup_.job.identity))
-    if (auto added = folder_.add(record); !added) log::error(added.error().what);
+    if (auto added = folder_.add(held_against_limits(setup_, record)); !added) log::error(added.error().what);
   for (const bootstrap::NodeReport& node : report->nodes) {
     if (node.state != bootstrap::NodeState::unreachable) taken_.insert(node.name);
     if (node.state != bootstrap::NodeState::unchanged && node.state != bootstrap::NodeState::changed) leave(node.name);
