@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import draw as lab  # noqa: E402
 
 RAILS = 2
-RATES_MBIT = [40, 50, 60]  # what emulated adapters carry on a busy machine too
+RATES_MBIT = [16, 20, 24]  # both rails in both directions at once take a third of what an emulated machine carries beside others
 
 
 def draw(seed, nodes):

@@ -55,7 +55,7 @@ nic() {  # INDEX RAIL: QEMU's arguments for one SR-IOV adapter in a slot of its 
 
 boot_node() {  # INDEX
   local i=$1 r name=${NAMES[$1]} program machine kernel
-  kernel="console=ttyS0 quiet loglevel=4 mitigations=off nokaslr no_timer_check tsc=reliable random.trust_cpu=on cryptomgr.notests apparmor=0 audit=0 init=$INIT"
+  kernel="console=ttyS0 quiet loglevel=4 mitigations=off nokaslr no_timer_check tsc=reliable tsc_early_khz=$TSC_KHZ random.trust_cpu=on cryptomgr.notests apparmor=0 audit=0 init=$INIT"
   machine=(-name "$name" -machine q35 -accel 'tcg,thread=multi' -cpu 'qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+rdrand'
     -smp 1 -m "$MEMORY" -nodefaults -no-user-config -display none -L "$IMAGE/qemu/usr/share/qemu" -L "$IMAGE/qemu/usr/share/seabios"
     -kernel "$IMAGE/vmlinux" -initrd "$LAB/nodes/$name/initrd" -append "$kernel"

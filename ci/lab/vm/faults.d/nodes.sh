@@ -3,6 +3,7 @@
 fault module-missing 'MODULE' 'the kernel module is neither loaded nor on the disk'
 fault apt-locked     ''       'another process holds the locks of apt and dpkg'
 fault disk-full      ''       'nothing can be written to the disk'
+fault clock-off      'SECONDS' "the node's clock is ahead by so much"
 fault node-reboot    ''       'the node boots again; mend waits for it'
 fault node-vanish    ''       'power lost: silence, no reset; mend boots the node, with the disk as it was'
 
@@ -28,6 +29,10 @@ break_disk_full() {
     fallocate -l "$(free)" /var/.lab-fill; cat /dev/zero >/var/.lab-rest 2>/dev/null; sync; (( $(free) < 65536 ))'
 }
 mend_disk_full() { in_node "$1" rm -f /var/.lab-fill /var/.lab-rest; }
+
+break_clock_off() { set_clock "$1" $(( $(date +%s) + $2 )); }
+mend_clock_off() { set_clock "$1" "$(date +%s)"; }
+set_clock() { in_node "$1" date -s "@$2"; }
 
 boot_id() { in_node "$1" cat /proc/sys/kernel/random/boot_id 2>/dev/null; }
 booted_since() { local now; now=$(boot_id "$1") && [[ $now != "$2" ]]; }  # NODE BOOT-ID

@@ -29,8 +29,9 @@ break_mtu_1500() { in_node "$1" cat "/sys/class/net/${RAILS[$2]}/mtu" >"$BEFORE"
 mend_mtu_1500() { set_mtu "$1" "$2" "$(<"$BEFORE")"; }
 set_mtu() { in_node "$1" ip link set "${RAILS[$2]}" mtu "$3"; }
 
-break_loss_tx() { in_node "$1" tc qdisc replace dev "${RAILS[$2]}" root netem loss "$3%"; }
-mend_loss_tx() { in_node "$1" tc qdisc del dev "${RAILS[$2]}" root; }
+# Below the shaper: frames are lost on the wire.
+break_loss_tx() { in_node "$1" tc qdisc replace dev "${RAILS[$2]}" parent 1:1 handle 10: netem loss "$3%"; }
+mend_loss_tx() { in_node "$1" tc qdisc replace dev "${RAILS[$2]}" parent 1:1 handle 11: bfifo limit "$ROCE_QUEUE"; }
 
 break_vfs_held() {
   in_node "$1" bash -c 'card=/sys/class/net/$1/device

@@ -11,6 +11,8 @@ check 'nodes know each other by name' on "$A" "getent hosts $B"
 check 'a node holds no private key but its host key' on "$A" "! grep -rlsq 'PRIVATE KEY' /root /home /etc/ssh --exclude=ssh_host_ed25519_key"
 check 'every node has its own boot id and machine id' is \
   "$(for name in $A $B; do on "$name" cat /proc/sys/kernel/random/boot_id /etc/machine-id; done | sort -u | wc -l)" 4
+offset() { local now; now=$(on "$1" date +%s) && echo $(( now - $(date +%s) )); }
+for name in $A $B; do check "$name: the clock is right" test "$(offset "$name")" -ge -2 -a "$(offset "$name")" -le 1; done
 check 'locked memory is unlimited on a staged node' is "$(on "$A" ulimit -l)" unlimited
 for r in "${!RAILS[@]}"; do
   card=/sys/class/net/${RAILS[r]}/device

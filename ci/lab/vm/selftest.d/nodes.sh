@@ -13,6 +13,11 @@ check 'disk-full' not on "$A" 'dd if=/dev/zero of=/var/tmp/more bs=1M count=1'
 mend_ "$A" disk-full
 check 'disk-full mended' on "$A" 'dd if=/dev/zero of=/var/tmp/more bs=1M count=1 && rm /var/tmp/more'
 
+break_ "$A" clock-off 3600
+check 'clock-off' test "$(offset "$A")" -ge 3590
+mend_ "$A" clock-off
+check 'clock-off mended' test "$(offset "$A")" -le 1
+
 # Both at once: a boot is what takes long.
 now=$(on "$A" cat /proc/sys/kernel/random/boot_id)
 on "$A" touch /root/kept; on "$B" 'touch /root/kept && sync'

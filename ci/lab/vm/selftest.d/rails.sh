@@ -29,10 +29,11 @@ share=$(lost)
 check "loss-tx: $share %" test "$share" -ge 10 -a "$share" -le 50
 mend_ "$A" loss-tx
 check 'loss-tx mended' is "$(lost)" 0
+port_rate() { in_switch tc class show dev n0r0 classid 1:1 | grep -o 'rate [0-9A-Za-z]*'; }
 break_ "$A" rail-half 0
-check 'rail-half' is "$(in_switch tc qdisc show dev n0r0 | grep -o 'rate [0-9A-Za-z]*')" "rate $(( RATES[0] / 2 ))Mbit"
+check 'rail-half' is "$(port_rate)" "rate $(( RATES[0] / 2 ))Mbit"
 mend_ "$A" rail-half
-check 'rail-half mended' is "$(in_switch tc qdisc show dev n0r0 | grep -o 'rate [0-9A-Za-z]*')" "rate ${RATES[0]}Mbit"
+check 'rail-half mended' is "$(port_rate)" "rate ${RATES[0]}Mbit"
 
 on "$A" "rdma link delete rxe1; echo 0 >$functions"
 break_ "$A" vfs-held 0
