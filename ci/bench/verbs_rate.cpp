@@ -3,9 +3,10 @@
 //   verbs_rate -d DEVICE -x GID [options]             on one end: waits
 //   verbs_rate -d DEVICE -x GID [options] ADDRESS     on the other: connects to it over TCP, measures, prints
 //
-// Both ends take the same options. A line per size: operation, bytes, then MB/s and messages per second from the end
-// with ADDRESS to the other, or half round trips in us (p50, p99). --json prints the whole sample. Margins are 0 unless
-// given, so that everything counts from before the first post to the last completion, as with perftest.
+// Both ends take the same options. A line per size: operation, bytes, then MB/s and messages per second of what the
+// end with ADDRESS posts (with -b of both), or half round trips in us (p50, p99). --json prints the whole sample.
+// Margins are 0 unless given, so that everything counts from before the first post to the last completion, as with
+// perftest.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -27,7 +28,7 @@ struct Options {
   int tcp_port = 18600;
   bool latency = false, json = false;
   double limit_s = 120;
-  VerbsStep step{.back = false, .messages = 1000};
+  VerbsStep step{.messages = 1000};
   VerbsPlan plan;
 };
 
@@ -61,6 +62,8 @@ Status finish(Options& options) {
   if (!operation) return operation.error();
   options.step.operation = *operation;
   options.step.latency = options.latency;
+  // the end with the address posts: it writes and sends to the other, and reads from it
+  (*operation == Operation::read ? options.step.a_to_b : options.step.b_to_a) = false;
   if (options.step.seconds > 0) options.step.messages = 0;
   std::istringstream list(options.sizes);
   for (std::string bytes; std::getline(list, bytes, ',');) {
@@ -72,10 +75,9 @@ Status finish(Options& options) {
 
 void print(const VerbsSample& sample) {
   for (const auto& rate : sample.rates) {
-    const double per_s =
-        (rate.a_to_b.bytes_per_s + (rate.both ? rate.b_to_a.bytes_per_s : 0)) / static_cast<double>(rate.bytes);
-    fmt::print("{} {} {:.6f} {:.3f}\n", to_string(rate.operation), rate.bytes,
-               per_s * static_cast<double>(rate.bytes) / 1e6, per_s);
+    const double bytes_per_s = rate.a_to_b.bytes_per_s + rate.b_to_a.bytes_per_s;  // what was not measured is 0
+    fmt::print("{} {} {:.6f} {:.3f}\n", to_string(rate.operation), rate.bytes, bytes_per_s / 1e6,
+               bytes_per_s / static_cast<double>(rate.bytes));
   }
   for (const auto& latency : sample.latencies)
     fmt::print("{} {} {:.3f} {:.3f}\n", to_string(latency.operation), latency.bytes, latency.p50_s * 1e6,

@@ -27,6 +27,7 @@ Status bad(const std::string& what) {
 Status check_step(const VerbsStep& step) {
   if (step.bytes < 1 || step.bytes > largest_message)
     return bad(fmt::format("messages of {} bytes: expected 1 to {}", step.bytes, largest_message));
+  if (!step.a_to_b && !step.b_to_a) return bad("a step goes neither way");
   if (step.messages == 0 && !(step.seconds > 0)) return bad("a step has neither messages nor seconds");
   if (step.messages > 0 && 2 * step.margin_messages >= step.messages)
     return bad(fmt::format("margins of {} leave nothing of {} messages", step.margin_messages, step.messages));

@@ -16,7 +16,7 @@ struct VerbsStep {
   bool latency = false;  ///< ping-pong of write or send, one queue pair
   std::uint64_t bytes = 65536;
   bool both = false;                  ///< bandwidth: both directions at once, else one after the other
-  bool back = true;                   ///< bandwidth, not both: b_to_a after a_to_b
+  bool a_to_b = true, b_to_a = true;  ///< bandwidth, not both at once: which of them
   std::uint64_t messages = 0;         ///< per queue pair, or round trips; 0: for a time
   std::uint64_t margin_messages = 0;  ///< per queue pair, not counted, at either end
   double seconds = 0;                 ///< counted, when messages is 0
@@ -32,8 +32,8 @@ struct VerbsPlan {
   std::uint64_t inline_bytes = 0;    ///< messages up to this size travel in the work request
   std::uint64_t cycle_bytes = 4096;  ///< each queue pair goes round in so much memory, at least one message
   int timeout = 18;                  ///< of an acknowledgement: 4.096 us * 2^timeout; 18 is 1.07 s
-  int retries = 7;
-  double stall_s = 20;  ///< a step ends when nothing completes for so long; must outlast the retries
+  int retries = 6;                   ///< not 7: soft RDMA takes that for "without end"
+  double stall_s = 20;               ///< a step ends when nothing completes for so long; must outlast the retries
 };
 
 /// "write, 65536 bytes, 2 qps"

@@ -33,6 +33,7 @@ TEST(VerbsPlan, WhatDoesNotFitIsNamed) {
   refused([](auto& plan) { plan.retries = 8; }, "8 retries");
   refused([](auto& plan) { plan.cycle_bytes = 8; }, "memory of 8 bytes");
   refused([](auto& plan) { plan.steps[0].bytes = 0; }, "messages of 0 bytes");
+  refused([](auto& plan) { plan.steps[0].a_to_b = plan.steps[0].b_to_a = false; }, "neither way");
   refused([](auto& plan) { plan.steps[0].messages = 0; }, "neither messages nor seconds");
   refused([](auto& plan) { plan.steps[0].margin_messages = 50; }, "margins of 50");
   refused([](auto& plan) { plan.steps[0].latency = true, plan.steps[0].operation = Operation::read; },

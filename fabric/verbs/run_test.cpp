@@ -117,10 +117,13 @@ TEST_F(VerbsRun, AListIsOneCallAndOneCompletionStandsForMany) {
 }
 
 TEST_F(VerbsRun, OneWayAloneLeavesTheOtherEmpty) {
-  const auto sample = run({.steps = {{.bytes = 64, .back = false, .messages = 100}}});
-  ASSERT_EQ(sample.rates.size(), 1u) << sample.failure.what;
+  const auto sample = run({.steps = {{.bytes = 64, .b_to_a = false, .messages = 100},
+                                     {.operation = Operation::read, .bytes = 64, .a_to_b = false, .messages = 100}}});
+  ASSERT_EQ(sample.rates.size(), 2u) << sample.failure.what;
   expect_whole(sample.rates[0].a_to_b, 100);
   EXPECT_EQ(sample.rates[0].b_to_a.messages, 0u);
+  expect_whole(sample.rates[1].b_to_a, 100);
+  EXPECT_EQ(sample.rates[1].a_to_b.messages, 0u);
 }
 
 TEST_F(VerbsRun, MarginsAreNotCounted) {

@@ -137,8 +137,10 @@ Failed Session::contact() {
 
 Failed Session::rate(const VerbsStep& step, VerbsSample& sample) {
   VerbsRate rate{.operation = step.operation, .bytes = step.bytes, .qps = plan_.qps, .both = step.both};
-  Failed failed = step.both ? measure(step, {}, rate) : measure(step, {.b_to_a = false}, rate);
-  if (!failed && !step.both && step.back) failed = measure(step, {.a_to_b = false}, rate);
+  Failed failed;
+  if (step.both) failed = measure(step, {}, rate);
+  if (!step.both && step.a_to_b) failed = measure(step, {.b_to_a = false}, rate);
+  if (!step.both && step.b_to_a && !failed) failed = measure(step, {.a_to_b = false}, rate);
   if (!failed) sample.rates.push_back(rate);
   return failed;
 }
