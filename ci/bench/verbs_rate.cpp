@@ -26,7 +26,7 @@ struct Options {
   std::string operation = "write", address, sizes = "65536";
   PortName port;
   int tcp_port = 18600;
-  bool latency = false, json = false;
+  bool latency = false, json = false, wrong_key = false;
   double limit_s = 120;
   VerbsStep step{.messages = 1000};
   VerbsPlan plan;
@@ -54,6 +54,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("-u", options.plan.timeout, "timeout of acknowledgements, 4.096 us * 2^u");
   app.add_option("--cycle", options.plan.cycle_bytes, "memory that a queue pair goes round in");
   app.add_option("--limit", options.limit_s, "seconds for everything");
+  app.add_flag("--wrong-key", options.wrong_key, "use a remote key that the other end did not give");
   app.add_flag("--json", options.json, "print the sample");
 }
 
@@ -115,12 +116,13 @@ int main(int count, char** arguments) {
     return EXIT_FAILURE;
   }
   const bool is_a = rendezvous.rank() == 0;
-  const VerbsPath path{.a = "this end",
-                       .b = "the waiting end",
-                       .is_a = is_a,
-                       .peer_rank = is_a ? 1 : 0,
-                       .port = options.port,
-                       .no_port = {}};
+  VerbsPath path{.a = "this end",
+                 .b = "the waiting end",
+                 .is_a = is_a,
+                 .peer_rank = is_a ? 1 : 0,
+                 .port = options.port,
+                 .no_port = {}};
+  if (options.wrong_key) path.on_peer = [](EndInfo& peer) { peer.rkey ^= 0x55; };
   const auto sample = run_verbs(rendezvous, path, options.plan, deadline);
   if (options.json) fmt::print("{}\n", to_json_value(sample).dump());
   if (is_a && !options.json) print(sample);
