@@ -29,6 +29,22 @@ void check_rail(YamlReader& r, const InventoryDraft& draft, const ClassDraft& on
     r.problem(mark.link_layer, start + "an infiniband rail needs 'device', as in mlx5_0");
 }
 
+/// What is said of VFs must be able to hold for them.
+void check_vf(YamlReader& r, const ClassDraft& one, std::size_t index) {
+  const Rail& rail = one.spec.rails[index];
+  const VfSpec& vf = rail.vf;
+  const Mark mark = one.rails[index].vf;
+  if (mark == Mark{}) return;
+  const std::string start = "rail " + rail.name + ": vf: ";
+  if (rail.vfs == 0) r.problem(mark, start + "the rail has no vfs");
+  if (one.spec.sriov_owner != Owner::host)
+    r.problem(mark, start + "these settings are made by the host, as in sriov: { owner: host }");
+  const bool ethernet_alone = vf.trust || vf.spoofchk || vf.vlan || vf.max_rate_mbps || vf.mtu > 0;
+  if (rail.link_layer == LinkLayer::infiniband && ethernet_alone)
+    r.problem(mark, start + "trust, spoofchk, vlan, max_rate_mbps and mtu are of ethernet rails");
+  if (!vf.bind && vf.mtu > 0) r.problem(mark, start + "a VF without a driver has no interface to give an mtu");
+}
+
 void check_two_rails(YamlReader& r, const ClassDraft& one, std::size_t first, std::size_t second) {
   const Rail &a = one.spec.rails[first], &b = one.spec.rails[second];
   const RailMarks &mark_a = one.rails[first], &mark_b = one.rails[second];
@@ -54,8 +70,11 @@ void check_class(YamlReader& reader, const InventoryDraft& draft, const ClassDra
     reader.problem(std::max(one.slots, one.gpus), "slots: must be 1 or equal gpus (" + std::to_string(spec.gpus) +
                                                       "), found " + std::to_string(spec.slots) +
                                                       "; a launcher would start ranks without a GPU");
+  if (!spec.eswitch.empty() && spec.sriov_owner != Owner::host)
+    reader.problem(one.eswitch, "sriov: eswitch is set by the host, as in sriov: { owner: host }");
   for (std::size_t i = 0; i < spec.rails.size(); ++i) {
     check_rail(reader, draft, one, i);
+    check_vf(reader, one, i);
     for (std::size_t before = 0; before < i; ++before) check_two_rails(reader, one, before, i);
   }
 }

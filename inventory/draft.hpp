@@ -11,12 +11,12 @@
 namespace fabricgate {
 
 struct RailMarks {
-  Mark rail, name, netdev, device, cidr, address, gpu, link_layer;
+  Mark rail, name, netdev, device, cidr, address, gpu, link_layer, vf;
 };
 
 struct ClassDraft {
   NodeClass spec;
-  Mark mark, gpus, slots, driver, sriov;
+  Mark mark, gpus, slots, driver, sriov, eswitch;
   bool slots_given = false;
   std::vector<RailMarks> rails;  ///< as spec.rails
 };

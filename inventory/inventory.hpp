@@ -38,6 +38,20 @@ const char* to_string(Owner value);
 std::optional<LinkLayer> parse_link_layer(std::string_view text);
 std::optional<Owner> parse_owner(std::string_view text);
 
+enum class LinkPolicy { follow, up, down };
+const char* to_string(LinkPolicy value);
+std::optional<LinkPolicy> parse_link_policy(std::string_view text);
+
+/// How every VF of a rail is to be; unset: left as it is.
+struct VfSpec {
+  std::optional<bool> trust, spoofchk;
+  std::optional<int> vlan;            ///< 0: none
+  std::optional<int> max_rate_mbps;   ///< of what it sends; 0: no limit
+  int mtu = 0;                        ///< of its interface; 0: the rail's
+  std::optional<LinkPolicy> link_policy;
+  bool bind = true;  ///< false: VFs stay without a driver, for guests
+};
+
 /// One network port under test.
 struct Rail {
   std::string name;  ///< unique in the class; same name on two nodes = same rail
@@ -51,6 +65,7 @@ struct Rail {
   Cidr cidr;                             ///< address pool of the rail (prefix is the interface's prefix)
   std::optional<std::uint32_t> address;  ///< given by hand for one node
   int vfs = 0;
+  VfSpec vf;
   std::string leaf;  ///< switch, may be empty
 };
 
@@ -76,6 +91,7 @@ struct NodeClass {
       memlock_bytes;  ///< required RLIMIT_MEMLOCK; UINT64_MAX = unlimited; unset = not demanded
   DriverSpec driver;
   Owner sriov_owner = Owner::none;
+  std::string eswitch;  ///< legacy | switchdev, empty: left as it is
   std::string kernel;  ///< glob, may be empty
   std::vector<std::string> packages;
   std::map<std::string, std::string> sysctl;

@@ -36,6 +36,33 @@ auto marked(Mark& mark, F read) {
   };
 }
 
+/// A value that may stay unset.
+template <class T, class F>
+auto optionally(std::optional<T>& out, F read) {
+  return [&out, read](const YamlNode& node) {
+    T value{};
+    if (read(node, value)) out = value;
+  };
+}
+
+void read_vf(YamlReader& r, const YamlNode& node, VfSpec& vf) {
+  r.map(node, "vf",
+        {{"trust", optionally(vf.trust, [&](const YamlNode& n, bool& v) { return r.boolean(n, "trust", v); })},
+         {"spoofchk", optionally(vf.spoofchk, [&](const YamlNode& n, bool& v) { return r.boolean(n, "spoofchk", v); })},
+         {"vlan",
+          optionally(vf.vlan, [&](const YamlNode& n, int& v) { return r.integer(n, "vlan", std::pair(0, 4094), v); })},
+         {"max_rate_mbps", optionally(vf.max_rate_mbps,
+                                    [&](const YamlNode& n, int& v) {
+                                      return r.integer(n, "max_rate_mbps", std::pair(0, 10'000'000), v);
+                                    })},
+         {"mtu", [&](const YamlNode& n) { r.integer(n, "mtu", std::pair(576, 65520), vf.mtu); }},
+         {"link_policy",
+          [&](const YamlNode& n) {
+            if (r.word(n, "link_policy", {"follow", "up", "down"}) >= 0) vf.link_policy = parse_link_policy(n.text);
+          }},
+         {"bind", [&](const YamlNode& n) { r.boolean(n, "bind", vf.bind); }}});
+}
+
 void read_rail(YamlReader& r, const YamlNode& node, Rail& rail, RailMarks& m, bool overrides) {
   const bool needed = !overrides;
   r.map(node, "rail",
@@ -56,6 +83,7 @@ void read_rail(YamlReader& r, const YamlNode& node, Rail& rail, RailMarks& m, bo
          {"cidr", marked(m.cidr, [&](const YamlNode& n) { read_network(r, n, "cidr", rail.cidr); }), needed},
          {"address", marked(m.address, [&](const YamlNode& n) { read_address(r, n, overrides, rail); })},
          {"vfs", [&](const YamlNode& n) { r.integer(n, "vfs", std::pair(0, 1024), rail.vfs); }},
+         {"vf", marked(m.vf, [&](const YamlNode& n) { read_vf(r, n, rail.vf); })},
          {"leaf", [&](const YamlNode& n) { r.text(n, "leaf", forms::rack, rail.leaf); }}});
 }
 
@@ -66,7 +94,7 @@ void read_rails(YamlReader& r, const YamlNode& node, ClassDraft& d) {
   r.list(node, "rails", [&](const YamlNode& item) {
     Rail& rail = d.spec.rails.emplace_back(Rail{.name = "rail" + std::to_string(d.spec.rails.size())});
     const Mark m = item.mark;
-    d.rails.push_back({m, m, m, m, m, m, m, m});
+    d.rails.push_back({m, m, m, m, m, m, m, m, {}});
     read_rail(r, item, rail, d.rails.back(), false);
   });
   if (node.kind == YamlNode::Kind::sequence && node.items.empty())
@@ -171,8 +199,12 @@ std::vector<Field> software_fields(YamlReader& r, ClassDraft& d, bool overrides)
       {"sriov",
        marked(
            d.sriov,
-           [&](const YamlNode& n) {
-             r.map(n, "sriov", {{"owner", [&](const YamlNode& v) { read_owner(r, v, "owner", c.sriov_owner); }, true}});
+           [&, overrides](const YamlNode& n) {
+             r.map(n, "sriov",
+                   {{"owner", [&](const YamlNode& v) { read_owner(r, v, "owner", c.sriov_owner); }, !overrides},
+                    {"eswitch", marked(d.eswitch, [&](const YamlNode& v) {
+                       if (r.word(v, "eswitch", {"legacy", "switchdev"}) >= 0) c.eswitch = v.text;
+                     })}});
            })},
       {"kernel", [&](const YamlNode& n) { r.text(n, "kernel", forms::glob, c.kernel); }},
       {"packages", [&](const YamlNode& n) { read_texts(r, n, "packages", forms::package, c.packages); }},

@@ -17,13 +17,31 @@ bool of_number(char c) {
   return (c >= '0' && c <= '9') || c == '.';
 }
 
-/// `text` with `address` replaced wherever it stands alone: 10.0.0.1 is not a part of 10.0.0.12 or 110.0.0.1.
-std::string with_placeholder(const std::string& text, const std::string& address, const std::string& placeholder) {
+bool of_bytes(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == ':';
+}
+
+std::string text_of(const OwnWord& word) {
+  if (word.bytes == 0) return format_ipv4(static_cast<std::uint32_t>(word.value));
+  std::string out;
+  for (int shift = 8 * (word.bytes - 1); shift >= 0; shift -= 8)
+    out += fmt::format("{:02x}{}", word.value >> shift & 0xff, shift == 0 ? "" : ":");
+  return out;
+}
+
+bool stands_alone(const std::string& text, std::size_t begin, std::size_t end, const OwnWord& word) {
+  if (word.bytes > 0) return (begin == 0 || !of_bytes(text[begin - 1])) && end < text.size() && text[end] == ':';
+  return (begin == 0 || !of_number(text[begin - 1])) && (end == text.size() || !of_number(text[end]));
+}
+
+/// `text` with `word` replaced wherever it stands alone: 10.0.0.1 is not a part of 10.0.0.12 or 110.0.0.1.
+std::string with_placeholder(const std::string& text, const OwnWord& word, const std::string& placeholder) {
+  const std::string address = text_of(word);
   std::string out;
   std::size_t begin = 0;
   for (std::size_t at = text.find(address); at != std::string::npos; at = text.find(address, at + 1)) {
     const std::size_t end = at + address.size();
-    if ((at > 0 && of_number(text[at - 1])) || (end < text.size() && of_number(text[end]))) continue;
+    if (!stands_alone(text, at, end, word)) continue;
     out += text.substr(begin, at - begin) + placeholder;
     begin = end;
   }
@@ -37,8 +55,7 @@ std::string placeholder(const std::string& rail) {
 std::vector<std::string> pattern(const NodePlan& node) {
   std::vector<std::string> out = node.commands;
   for (std::string& command : out)
-    for (const auto& [rail, address] : node.addresses)
-      command = with_placeholder(command, format_ipv4(address), placeholder(rail));
+    for (const OwnWord& word : node.addresses) command = with_placeholder(command, word, placeholder(word.name));
   return out;
 }
 
@@ -47,7 +64,7 @@ std::vector<std::size_t> rails_in(const NodePlan& node, const std::vector<std::s
   std::vector<std::size_t> used;
   for (std::size_t rail = 0; rail < node.addresses.size(); ++rail)
     if (std::any_of(commands.begin(), commands.end(), [&](const std::string& command) {
-          return command.find(placeholder(node.addresses[rail].first)) != std::string::npos;
+          return command.find(placeholder(node.addresses[rail].name)) != std::string::npos;
         }))
       used.push_back(rail);
   return used;
@@ -63,7 +80,7 @@ std::vector<std::string> names_of(const Group& group) {
 /// order.
 bool continues(const Group& group, const NodePlan& next, const std::vector<std::size_t>& rails) {
   const auto up = [&](std::size_t rail) {
-    return next.addresses[rail].second == group.back()->addresses[rail].second + 1;
+    return next.addresses[rail].value == group.back()->addresses[rail].value + 1;
   };
   if (!std::all_of(rails.begin(), rails.end(), up)) return false;
   const std::vector<std::string> pair{group.back()->name, next.name};
@@ -81,9 +98,9 @@ std::string rows(const Group& group, const std::vector<std::size_t>& rails) {
   for (const Group& run : runs) {
     out += "        " + fold_hosts(names_of(run));
     for (const std::size_t rail : rails) {
-      const auto& [name, first] = run.front()->addresses[rail];
-      out += fmt::format("  {} {}", placeholder(name), format_ipv4(first));
-      if (run.size() > 1) out += " to " + format_ipv4(run.back()->addresses[rail].second);
+      const OwnWord& first = run.front()->addresses[rail];
+      out += fmt::format("  {} {}", placeholder(first.name), text_of(first));
+      if (run.size() > 1) out += " to " + text_of(run.back()->addresses[rail]);
     }
     out += '\n';
   }

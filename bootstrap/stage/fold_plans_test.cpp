@@ -31,6 +31,21 @@ TEST(FoldPlans, SixtyFourEqualBareNodesAreOneBlockAndOneRow) {
             "        gpu[001-064]  {rail0} 172.16.0.1 to 172.16.0.64  {rail1} 172.17.0.1 to 172.17.0.64\n");
 }
 
+TEST(FoldPlans, NodesThatDifferInTheMacsAndGuidsOfTheirVfsAloneAreOneBlock) {
+  std::vector<NodePlan> nodes;
+  for (const std::uint64_t i : {4u, 5u, 6u}) {
+    const std::string number = std::to_string(i);
+    nodes.push_back({"n" + number,
+                     "planned",
+                     {"ip link set dev e1 vf 0 mac 02:ab:00:0" + number + ":00:00", "echo 02:ab:cd:ef:00:0" + number + ":00:00 > x"},
+                     {{"vf-guid", 0x02abcdef0000u + i, 6}, {"vf-mac", 0x02ab0000u + i, 4}}});
+  }
+  EXPECT_EQ(fold_plans(nodes),
+            "n[4-6]: planned\n    ip link set dev e1 vf 0 mac {vf-mac}:00:00\n    echo {vf-guid}:00:00 > x\n"
+            "    each node with its own address:\n"
+            "        n[4-6]  {vf-guid} 02:ab:cd:ef:00:04 to 02:ab:cd:ef:00:06  {vf-mac} 02:ab:00:04 to 02:ab:00:06\n");
+}
+
 TEST(FoldPlans, OneNodeIsPrintedAsItIsTyped) {
   EXPECT_EQ(fold_plans({bare("n1", 7)}),
             "n1: planned\n    ip addr replace 172.16.0.7/16 dev a0\n    install -D /dev/stdin /etc/x <<'EOF'\naddress "

@@ -74,6 +74,13 @@ json sample_of(const StageReport& report, const NodeReport& node) {
   return sample;
 }
 
+/// What the GUIDs and MACs of a node's VFs begin with; the longer first, since the other may be a part of it.
+void add_vf_words(const std::string& cluster, std::size_t node, NodePlan& plan) {
+  const std::uint64_t first = first_vf_guid(cluster, node, 0);
+  plan.addresses.push_back({"vf-guid", first >> 16, 6});
+  plan.addresses.push_back({"vf-mac", (first >> 48) << 16 | (first >> 16 & 0xffff), 4});
+}
+
 std::string counts(const StageReport& report) {
   std::string line;
   for (NodeState state : node_states) {
@@ -164,7 +171,8 @@ std::string to_text(const StageReport& report, const Inventory& inventory) {
     plan.commands = node.commands;
     if (node.node >= inventory.nodes.size() || !inventory.nodes[node.node].spec) continue;
     for (const Rail& rail : inventory.nodes[node.node].spec->rails)
-      plan.addresses.emplace_back(rail.name, rail_address(rail, node.node));
+      plan.addresses.push_back({rail.name, rail_address(rail, node.node)});
+    add_vf_words(inventory.cluster, node.node, plan);
   }
   return fold_plans(plans) + counts(report) + "\n";
 }

@@ -5,7 +5,7 @@
 
 namespace fabricgate::bootstrap {
 
-extern const Step packages_step, modules_step, sysctl_step, memlock_step, network_step;
+extern const Step packages_step, modules_step, sysctl_step, memlock_step, sriov_step, network_step;
 
 /// Every file a step writes starts with this line, so that a person knows who wrote it.
 inline constexpr const char* file_header = "# written by fabricgate; changes are overwritten by the next stage\n";
@@ -20,11 +20,17 @@ Status write_checked(StepContext& context, const std::string& path, const std::s
 /// the text says so.
 Status run_checked(StepContext& context, const std::vector<std::string>& arguments, double limit_s = 60);
 
+/// True when systemd has not read the unit's file yet.
+bool systemd_needs_reload(StepContext& context, const std::string& unit);
+
 /// The arguments as a person would type them in a shell.
 std::string shell_line(const std::vector<std::string>& arguments);
 
+/// A name that cannot leave its folder or be taken for an option; the kernel itself allows little more.
+bool valid_netdev(const std::string& name);
+
 /// Interfaces no step may touch, each with the reason: they carry this SSH session, the default route or an address of
-/// the management network.
+/// the management network, or lie below one that does, as the legs of a bond.
 std::map<std::string, std::string> protected_interfaces(Host& host, const Desired& desired);
 
 }  // namespace fabricgate::bootstrap

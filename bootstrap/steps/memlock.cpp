@@ -62,12 +62,6 @@ json ssh_servers(Host& host) {
   return out;
 }
 
-bool needs_reload(StepContext& context, const std::string& unit) {
-  auto shown =
-      context.host.run({"systemctl", "show", "-p", "NeedDaemonReload", "--value", unit}, context.deadline.at_most(10));
-  return shown && readers::trim(shown->out) == "yes";
-}
-
 Result<json> observe_memlock(StepContext& context) {
   if (!context.desired.memlock_bytes || !context.desired.manage.memlock) return json::object();
   Host& host = context.host;
@@ -76,7 +70,7 @@ Result<json> observe_memlock(StepContext& context) {
   auto drop_in = unit.empty() ? Result<std::string>(std::string()) : host.read(unit_file(unit));
   return json{{"own", limits_of(host, "self")},       {"servers", ssh_servers(host)},
               {"limits_file", limits ? *limits : ""}, {"unit", unit},
-              {"unit_file", drop_in ? *drop_in : ""}, {"reload", !unit.empty() && needs_reload(context, unit)}};
+              {"unit_file", drop_in ? *drop_in : ""}, {"reload", !unit.empty() && systemd_needs_reload(context, unit)}};
 }
 
 bool enough(const json& limits, std::uint64_t wanted) {

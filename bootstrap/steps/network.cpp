@@ -13,12 +13,6 @@ using nlohmann::json;
 using readers::read_attribute;
 using readers::read_number;
 
-/// A name that cannot leave its folder or be taken for an option; the kernel itself allows little more.
-bool valid_netdev(const std::string& name) {
-  return !name.empty() && name.size() < 16 && name.front() != '-' && name != "." && name != ".." &&
-         name.find_first_of("/ \t\n:%'\"") == std::string::npos;
-}
-
 Result<json> observe_links(StepContext& context) {
   json links = json::object();
   for (const DesiredRail& rail : context.desired.rails) {
@@ -69,8 +63,7 @@ Result<json> observe_network(StepContext& context) {
 void note_unmanaged(const json& observed, StepPlan& plan) {
   if (plan.actions.empty()) return;
   for (const auto& [netdev, owner] : owners_of(observed))
-    if (owner == "none")
-      plan.actions.push_back({"# " + netdev + ": " + not_kept + ", no network manager owns it"});
+    if (owner == "none") plan.actions.push_back({"# " + netdev + ": " + not_kept + ", no network manager owns it"});
 }
 
 StepPlan plan_network(const Desired& desired, const json& observed) {

@@ -28,6 +28,17 @@ std::string last_lines(const std::string& text) {
   return out;
 }
 
+/// The kernel links every interface to those it is made of: lower_eth0.
+void protect_below(Host& host, const std::string& netdev, const std::string& reason,
+                   std::map<std::string, std::string>& out) {
+  const std::string mark = "lower_";
+  auto names = host.list("/sys/class/net/" + netdev);
+  if (!names) return;
+  for (const std::string& name : *names)
+    if (name.rfind(mark, 0) == 0 && out.emplace(name.substr(mark.size()), "is below " + reason).second)
+      protect_below(host, name.substr(mark.size()), reason, out);
+}
+
 }  // namespace
 
 Action write_action(const std::string& path, const std::string& content, unsigned mode) {
@@ -58,6 +69,12 @@ Status run_checked(StepContext& context, const std::vector<std::string>& argumen
                result->exit_code};
 }
 
+bool systemd_needs_reload(StepContext& context, const std::string& unit) {
+  auto shown =
+      context.host.run({"systemctl", "show", "-p", "NeedDaemonReload", "--value", unit}, context.deadline.at_most(10));
+  return shown && readers::trim(shown->out) == "yes";
+}
+
 std::string shell_line(const std::vector<std::string>& arguments) {
   std::string out;
   for (const std::string& word : arguments) {
@@ -71,6 +88,11 @@ std::string shell_line(const std::vector<std::string>& arguments) {
     out += '\'';
   }
   return out;
+}
+
+bool valid_netdev(const std::string& name) {
+  return !name.empty() && name.size() < 16 && name.front() != '-' && name != "." && name != ".." &&
+         name.find_first_of("/ \t\n:%'\"") == std::string::npos;
 }
 
 std::map<std::string, std::string> protected_interfaces(Host& host, const Desired& desired) {
@@ -92,6 +114,7 @@ std::map<std::string, std::string> protected_interfaces(Host& host, const Desire
     }
   }
   if (const std::string ssh = readers::read_ssh_interface(host); !ssh.empty()) out[ssh] = "carries this SSH connection";
+  for (const auto& [netdev, reason] : std::map(out)) protect_below(host, netdev, netdev + ", which " + reason, out);
   return out;
 }
 

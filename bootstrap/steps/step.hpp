@@ -31,13 +31,14 @@ struct StepContext {
   Deadline deadline;
   std::vector<Finding> findings = {};  ///< filled by `apply` when it fails for a reason of the catalogue
   double lock_wait_s = 120;            ///< for a package manager's lock held by another process
+  double settle_s = 30;                ///< for what the kernel does by itself after it was told
   std::function<bool()> stop = {};     ///< true when nobody wants the step any more: looked at in long waits
 };
 
 /// A value, not a class; registered by one line in steps.cpp. `observe` returns what is now (JSON, kept in the
 /// journal), `plan` is pure on it, `apply` performs the plan, after which observe + plan must be empty (verify).
 struct Step {
-  const char* id;  ///< memlock, sysctl, modules, packages, network
+  const char* id;  ///< packages, modules, sysctl, memlock, sriov, network
   Result<nlohmann::json> (*observe)(StepContext& context);
   StepPlan (*plan)(const Desired& desired, const nlohmann::json& observed);
   Status (*apply)(StepContext& context, const nlohmann::json& observed);

@@ -15,7 +15,7 @@ inline std::vector<std::string> commands(const StepPlan& plan) {
 }
 
 inline StepContext context_of(const Desired& desired, Host& host) {
-  return {.desired = desired, .host = host, .deadline = Deadline::in_seconds(60)};
+  return {.desired = desired, .host = host, .deadline = Deadline::in_seconds(60), .settle_s = 0};
 }
 
 inline StepPlan plan_of(const Step& step, const Desired& desired, Host& host) {

@@ -9,6 +9,14 @@
 
 namespace fabricgate {
 
+/// What a VF is known by on the wire: its MAC on Ethernet, node and port GUID on InfiniBand, as bytes in hexadecimal
+/// with colons.
+struct VfIdentity {
+  std::string mac, guid;
+
+  friend bool operator==(const VfIdentity&, const VfIdentity&) = default;
+};
+
 struct DesiredRail {
   std::string name, netdev, device, pci;
   std::uint32_t address = 0;  ///< host byte order, unique in the rail over the fleet
@@ -17,6 +25,8 @@ struct DesiredRail {
   double rate_bits_per_s = 0;
   LinkLayer link_layer = LinkLayer::ethernet;
   int vfs = 0;
+  VfSpec vf;
+  std::uint64_t first_vf_guid = 0;  ///< of VF 0; see vf_identity
 };
 
 struct Desired {
@@ -32,6 +42,7 @@ struct Desired {
   Manage manage;
   DriverSpec driver;
   Owner sriov_owner = Owner::none;
+  std::string eswitch;
 };
 
 /// `node` is an index into inventory.nodes. Rail addresses: the node's own when given, else the pool's host number = 1
@@ -40,6 +51,13 @@ Desired desired(const Inventory& inventory, std::size_t node);
 
 /// Address of a rail on the node at position `node`: the one given by hand, else pool + 1 + node. Host byte order.
 std::uint32_t rail_address(const Rail& rail, std::size_t node);
+
+/// By the place of the node in the inventory and of the rail in the class; some bits are the cluster's, so that two
+/// clusters on one fabric differ. Of the locally administered kind.
+std::uint64_t first_vf_guid(const std::string& cluster, std::size_t node, std::size_t rail);
+
+/// Of the VF of this number; unique over the fleet. The MAC is the GUID without two of the cluster's bytes.
+VfIdentity vf_identity(const DesiredRail& rail, int vf);
 
 /// What a rail interface needs so that it alone answers for its addresses: arp_ignore=1, arp_announce=2. Keys as
 /// sysctl(8) and sysctl.d take them: a dot in the interface's name is written '/'.

@@ -1,9 +1,26 @@
 #include "inventory/desired/desired.hpp"
 
+#include "results/json_text.hpp"
+
 namespace fabricgate {
 namespace {
 
 using Json = nlohmann::json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json to_json_value(const VfSpec& vf) {
+  return {{"trust", or_null(vf.trust)},
+          {"spoofchk", or_null(vf.spoofchk)},
+          {"vlan", or_null(vf.vlan)},
+          {"max_rate_mbps", or_null(vf.max_rate_mbps)},
+          {"mtu", vf.mtu},
+          {"link_policy", vf.link_policy ? Json(to_string(*vf.link_policy)) : Json()},
+          {"bind", vf.bind}};
+}
 
 Json to_json_value(const DesiredRail& rail) {
   return {{"name", rail.name},
@@ -15,7 +32,9 @@ Json to_json_value(const DesiredRail& rail) {
           {"mtu", rail.mtu},
           {"rate_bits_per_s", rail.rate_bits_per_s},
           {"link_layer", to_string(rail.link_layer)},
-          {"vfs", rail.vfs}};
+          {"vf", to_json_value(rail.vf)},
+          {"vfs", rail.vfs},
+          {"first_vf_guid", rail.first_vf_guid}};
 }
 
 Json to_json_value(const Manage& manage) {
@@ -52,6 +71,32 @@ Owner owner(const Json& value) {
   return *found;
 }
 
+std::optional<bool> switch_from(const Json& object, const char* key) {
+  const auto& value = object.at(key);
+  return value.is_null() ? std::nullopt : std::optional<bool>(value.get<bool>());
+}
+
+std::optional<int> number_from(const Json& object, const char* key, int high) {
+  return object.at(key).is_null() ? std::nullopt : std::optional<int>(integer(object, key, 0, high));
+}
+
+std::optional<LinkPolicy> policy_from(const Json& value) {
+  if (value.is_null()) return std::nullopt;
+  const auto found = parse_link_policy(value.get<std::string>());
+  if (!found) throw BadValue{"link_policy: expected follow, up or down"};
+  return found;
+}
+
+VfSpec vf_from(const Json& value) {
+  return {.trust = switch_from(value, "trust"),
+          .spoofchk = switch_from(value, "spoofchk"),
+          .vlan = number_from(value, "vlan", 4094),
+          .max_rate_mbps = number_from(value, "max_rate_mbps", 10'000'000),
+          .mtu = integer(value, "mtu", 0, 65536),
+          .link_policy = policy_from(value.at("link_policy")),
+          .bind = value.at("bind")};
+}
+
 DesiredRail rail_from(const Json& value) {
   const auto layer = parse_link_layer(value.at("link_layer").get<std::string>());
   if (!layer) throw BadValue{"link_layer: expected ethernet or infiniband"};
@@ -64,7 +109,9 @@ DesiredRail rail_from(const Json& value) {
           .mtu = integer(value, "mtu", 0, 65536),
           .rate_bits_per_s = value.at("rate_bits_per_s"),
           .link_layer = *layer,
-          .vfs = integer(value, "vfs", 0, 65535)};
+          .vfs = integer(value, "vfs", 0, 1024),
+          .vf = vf_from(value.at("vf")),
+          .first_vf_guid = whole_from<std::uint64_t>(value, "first_vf_guid")};
 }
 
 Manage manage_from(const Json& value) {
@@ -79,6 +126,12 @@ std::optional<std::uint64_t> bytes_from(const Json& value) {
   if (value.is_null()) return std::nullopt;
   if (!value.is_number_unsigned()) throw BadValue{"memlock_bytes: expected an unsigned integer or null"};
   return value.get<std::uint64_t>();
+}
+
+std::string eswitch_from(const Json& value) {
+  const auto text = value.get<std::string>();
+  if (!text.empty() && text != "legacy" && text != "switchdev") throw BadValue{"eswitch: '" + text + "' is no mode"};
+  return text;
 }
 
 Desired desired_from(const Json& value) {
@@ -96,7 +149,8 @@ Desired desired_from(const Json& value) {
               .driver = {.owner = owner(value.at("driver").at("owner")),
                          .source = value.at("driver").at("source"),
                          .version = value.at("driver").at("version")},
-              .sriov_owner = owner(value.at("sriov_owner"))};
+              .sriov_owner = owner(value.at("sriov_owner")),
+              .eswitch = eswitch_from(value.at("eswitch"))};
   for (const Json& rail : value.at("rails")) out.rails.push_back(rail_from(rail));
   return out;
 }
@@ -121,7 +175,8 @@ Json to_json_value(const Desired& value) {
       {"manage", to_json_value(value.manage)},
       {"driver",
        {{"owner", to_string(value.driver.owner)}, {"source", value.driver.source}, {"version", value.driver.version}}},
-      {"sriov_owner", to_string(value.sriov_owner)}};
+      {"sriov_owner", to_string(value.sriov_owner)},
+      {"eswitch", value.eswitch}};
 }
 
 Result<Desired> desired_from_json(const Json& value) {

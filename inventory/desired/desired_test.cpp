@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace fabricgate {
 namespace {
 
@@ -13,7 +15,8 @@ Inventory two_nodes() {
                  .rate_bits_per_s = 4e11,
                  .mtu = 9000,
                  .cidr = *parse_cidr("172.16.0.0/16"),
-                 .vfs = 8},
+                 .vfs = 8,
+                 .vf = {.trust = true, .vlan = 7, .link_policy = LinkPolicy::up, .bind = false}},
                 {.name = "rail1",
                  .netdev = "ens2",
                  .link_layer = LinkLayer::infiniband,
@@ -24,6 +27,7 @@ Inventory two_nodes() {
   spec.manage.network = false;
   spec.driver = {.owner = Owner::host, .source = "doca-host", .version = "3.0.0"};
   spec.sriov_owner = Owner::operator_;
+  spec.eswitch = "switchdev";
   NodeClass other = spec;
   other.rails[0].address = *parse_ipv4("172.16.9.9");
   Inventory inventory{.cluster = "x", .management = *parse_cidr("10.0.0.0/24")};
@@ -51,6 +55,31 @@ TEST(Desired, keeps_a_sysctl_value_written_by_hand) {
   EXPECT_EQ(desired(two_nodes(), 0).sysctl.at("net.ipv4.conf.ens2.arp_ignore"), "2");
 }
 
+TEST(Desired, gives_every_vf_of_the_fleet_identities_that_no_other_has) {
+  std::set<std::string> macs, guids;
+  for (const char* cluster : {"atlas", "borealis"})
+    for (const std::size_t node : {0u, 1u, 255u, 256u, 65535u})
+      for (const std::size_t rail : {0u, 1u, 63u})
+        for (const int vf : {0, 1, 255, 256, 1023}) {
+          const DesiredRail place{.first_vf_guid = first_vf_guid(cluster, node, rail)};
+          const VfIdentity one = vf_identity(place, vf);
+          EXPECT_TRUE(macs.insert(one.mac).second) << one.mac;
+          EXPECT_TRUE(guids.insert(one.guid).second) << one.guid;
+          const auto first = std::stoul(one.mac.substr(0, 2), nullptr, 16);
+          EXPECT_EQ(first & 3, 2u) << "one receiver, locally administered";
+          EXPECT_EQ(one.guid.substr(0, 2), one.mac.substr(0, 2));
+        }
+}
+
+TEST(Desired, counts_vf_identities_by_node_rail_and_vf) {
+  const Inventory inventory = two_nodes();
+  const Desired second = desired(inventory, 1);
+  ASSERT_EQ(second.rails[0].vfs, 8);
+  EXPECT_EQ(second.rails[0].first_vf_guid, first_vf_guid("x", 1, 0));
+  EXPECT_EQ(vf_identity(second.rails[0], 3).mac.substr(5), ":00:01:00:03");
+  EXPECT_EQ(vf_identity(second.rails[0], 3).guid.substr(11), ":00:01:00:03");
+}
+
 TEST(Desired, survives_json_both_ways) {
   const Desired one = desired(two_nodes(), 1);
   const auto json = to_json_value(one);
@@ -60,6 +89,13 @@ TEST(Desired, survives_json_both_ways) {
   EXPECT_EQ(back->memlock_bytes, UINT64_MAX);
   EXPECT_EQ(back->sriov_owner, Owner::operator_);
   EXPECT_FALSE(back->manage.network);
+  EXPECT_EQ(back->eswitch, "switchdev");
+  EXPECT_EQ(back->rails[0].vfs, 8);
+  EXPECT_EQ(vf_identity(back->rails[0], 7), vf_identity(one.rails[0], 7));
+  EXPECT_EQ(back->rails[0].vf.trust, true);
+  EXPECT_EQ(back->rails[0].vf.spoofchk, std::nullopt);
+  EXPECT_EQ(back->rails[0].vf.link_policy, LinkPolicy::up);
+  EXPECT_FALSE(back->rails[0].vf.bind);
 }
 
 TEST(Desired, keeps_an_undemanded_memlock_apart_from_unlimited) {
@@ -78,6 +114,9 @@ TEST(DesiredJson, refuses_values_of_wrong_type_or_meaning) {
   for (const auto& bad :
        {with("/node", 3), with("/rails/0/address", "172.16.0"), with("/rails/0/prefix", 33), with("/rails/0/mtu", 1e9),
         with("/memlock_bytes", -1), with("/sriov_owner", "me"), with("/rails/1/link_layer", "atm"), with("/rails", 1),
+        with("/rails/0/vfs", 1025), with("/rails/0/first_vf_guid", -1), with("/rails/0/first_vf_guid", "02:00"),
+        with("/rails/0/vf/vlan", 4095), with("/rails/0/vf/trust", "on"), with("/rails/0/vf/link_policy", "auto"),
+        with("/eswitch", "offloads"),
         with("/management", "x"), nlohmann::json::array(), nlohmann::json()}) {
     const auto back = desired_from_json(bad);
     ASSERT_FALSE(back) << bad.dump();

@@ -23,6 +23,16 @@ const char* to_string(Owner value) {
   return "none";
 }
 
+const char* to_string(LinkPolicy value) {
+  return value == LinkPolicy::follow ? "follow" : value == LinkPolicy::up ? "up" : "down";
+}
+
+std::optional<LinkPolicy> parse_link_policy(std::string_view text) {
+  for (const LinkPolicy value : {LinkPolicy::follow, LinkPolicy::up, LinkPolicy::down})
+    if (text == to_string(value)) return value;
+  return std::nullopt;
+}
+
 std::optional<LinkLayer> parse_link_layer(std::string_view text) {
   for (const LinkLayer value : {LinkLayer::ethernet, LinkLayer::infiniband})
     if (text == to_string(value)) return value;

@@ -42,6 +42,7 @@ Result<std::vector<std::string>> FakeHost::list(const std::string& path) {
   for (const auto& [name, content] : files) add(name);
   for (const auto& [name, target] : links) add(name);
   if (names.empty()) return error_from_errno("open folder " + path, ENOENT);
+  names.erase("");  // of an empty folder
   return std::vector<std::string>(names.begin(), names.end());
 }
 
@@ -72,6 +73,8 @@ Status FakeHost::write(const std::string& path, const std::string& content, unsi
 Status FakeHost::write_in_place(const std::string& path, const std::string& content) {
   if (auto status = change("set " + path); !status) return status;
   if (!files.count(path)) return error_from_errno("open " + path, ENOENT);
+  if (on_set)
+    if (auto status = on_set(path, content); !status) return status;
   files[path] = content;
   if (on_write) on_write(path, content);
   return {};
@@ -109,6 +112,14 @@ Status FakeHost::set_memlock(int pid, std::uint64_t bytes) {
   if (auto status = change("memlock " + std::to_string(pid) + " " + std::to_string(bytes)); !status) return status;
   if (on_memlock) on_memlock(pid, bytes);
   return {};
+}
+
+Result<std::vector<KernelMessage>> FakeHost::kernel_log(std::uint64_t from) {
+  if (auto status = note("kernel log " + std::to_string(from)); !status) return status.error();
+  std::vector<KernelMessage> out;
+  for (const KernelMessage& message : kernel_messages)
+    if (message.sequence >= from) out.push_back(message);
+  return out;
 }
 
 std::vector<std::string> FakeHost::accesses_of(const std::string& prefix) const {

@@ -10,7 +10,7 @@ namespace fabricgate {
 
 class FakeHost : public Host {
  public:
-  std::map<std::string, std::string> files;       ///< folders exist by the files in them
+  std::map<std::string, std::string> files;       ///< folders exist by the files in them; "/x/" is an empty one
   std::map<std::string, unsigned> modes;          ///< of files that were written
   std::map<std::string, std::string> links;       ///< symbolic links
   std::map<std::string, CommandResult> commands;  ///< by arguments joined with one space
@@ -20,6 +20,8 @@ class FakeHost : public Host {
   std::vector<std::string> accesses;          ///< "read /x", "list /x", "write /x", "run ip link", "memlock 12 64" …
   std::function<std::optional<CommandResult>(const std::vector<std::string>&)> on_run;  ///< asked before `commands`
   std::function<void(const std::string& path, const std::string& content)> on_write;    ///< after any write
+  std::function<Status(const std::string& path, const std::string& content)> on_set;    ///< may refuse a write_in_place
+  std::vector<KernelMessage> kernel_messages;
   int changes_left = -1;  ///< changes (write, remove, run_that_changes, memlock) that still work; -1: all
 
   /// Decides whether a command counts as a change for `changes_left`; by default none does.
@@ -37,6 +39,7 @@ class FakeHost : public Host {
   Result<std::vector<InterfaceAddress>> addresses() override;
   Result<std::int64_t> free_bytes(const std::string& path) override;
   Status set_memlock(int pid, std::uint64_t bytes) override;
+  Result<std::vector<KernelMessage>> kernel_log(std::uint64_t from) override;
 
   std::function<void(int pid, std::uint64_t bytes)> on_memlock;
 

@@ -19,4 +19,8 @@ Status Host::set_memlock(int pid, std::uint64_t) {
   return Error{ErrorKind::unavailable, "prlimit of process " + std::to_string(pid) + ": not a live machine", 0};
 }
 
+Result<std::vector<KernelMessage>> Host::kernel_log(std::uint64_t) {
+  return Error{ErrorKind::unavailable, "kernel log: not a live machine", 0};
+}
+
 }  // namespace fabricgate

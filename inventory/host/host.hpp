@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "inventory/host/kernel_log.hpp"
 #include "results/deadline.hpp"
 #include "results/result.hpp"
 
@@ -36,7 +37,7 @@ class Host {
   virtual bool exists(const std::string& path) = 0;
   /// Atomic replacement (write, fsync, rename); parent folders are made.
   virtual Status write(const std::string& path, const std::string& content, unsigned mode) = 0;
-  /// For files of /proc and /sys: one write, no rename.
+  /// For files of /proc and /sys: one write, no rename; the Error's `native` is what the driver behind the file said.
   virtual Status write_in_place(const std::string& path, const std::string& content) = 0;
   virtual Status remove(const std::string& path) = 0;
   /// Runs without a shell; standard input is empty unless given. A timeout kills the process group.
@@ -57,6 +58,8 @@ class Host {
   virtual Result<std::int64_t> free_bytes(const std::string& path);
   /// Soft and hard RLIMIT_MEMLOCK of a running process; UINT64_MAX = unlimited.
   virtual Status set_memlock(int pid, std::uint64_t bytes);
+  /// The kernel's messages that are still kept, from sequence number `from` on. Needs root.
+  virtual Result<std::vector<KernelMessage>> kernel_log(std::uint64_t from);
 };
 
 }  // namespace fabricgate

@@ -123,4 +123,9 @@ Status RealHost::set_memlock(int pid, std::uint64_t bytes) {
   return {};
 }
 
+Result<std::vector<KernelMessage>> RealHost::kernel_log(std::uint64_t from) {
+  if (!live()) return not_live("kernel log");
+  return read_kernel_log(from);
+}
+
 }  // namespace fabricgate

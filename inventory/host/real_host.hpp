@@ -24,6 +24,7 @@ class RealHost : public Host {
   Result<std::vector<InterfaceAddress>> addresses() override;
   Result<std::int64_t> free_bytes(const std::string& path) override;
   Status set_memlock(int pid, std::uint64_t bytes) override;
+  Result<std::vector<KernelMessage>> kernel_log(std::uint64_t from) override;
 
  private:
   std::string at(const std::string& path) const { return root_ + path; }

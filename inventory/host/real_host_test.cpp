@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -48,6 +49,7 @@ TEST_F(RealHostTest, ACapturedTreeRunsNoCommands) {
   EXPECT_EQ(captured.run({"true"}, soon).error().kind, ErrorKind::unavailable);
   EXPECT_EQ(captured.addresses().error().kind, ErrorKind::unavailable);
   EXPECT_EQ(captured.set_memlock(::getpid(), 0).error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(captured.kernel_log(0).error().kind, ErrorKind::unavailable);
 }
 
 TEST_F(RealHostTest, AMissingFileIsUnavailableAndNamed) {
@@ -56,6 +58,12 @@ TEST_F(RealHostTest, AMissingFileIsUnavailableAndNamed) {
   EXPECT_EQ(missing.error().kind, ErrorKind::unavailable);
   EXPECT_THAT(missing.error().what, HasSubstr(folder + "/none"));
   EXPECT_FALSE(here.write_in_place(folder + "/none", "1"));
+}
+
+TEST_F(RealHostTest, AWriteThatTheKernelRefusesHasItsErrno) {
+  const Status refused = here.write_in_place("/proc/self/oom_score_adj", "99999\n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().native, EINVAL);
 }
 
 TEST_F(RealHostTest, ACommandGivesBothStreamsAndItsExitCode) {

@@ -77,6 +77,23 @@ std::vector<std::string> read_gpu_processes(Host& host) {
   return out;
 }
 
+std::map<std::string, std::string> read_file_holders(Host& host, const std::vector<std::string>& starts) {
+  std::map<std::string, std::string> out;
+  auto processes = host.list("/proc");
+  if (!processes) return out;
+  for (const std::string& pid : *processes) {
+    auto files = to_integer(pid) ? host.list("/proc/" + pid + "/fd") : std::vector<std::string>{};
+    if (!files) continue;
+    for (const std::string& fd : *files) {
+      auto target = host.read_link("/proc/" + pid + "/fd/" + fd);
+      if (target && std::any_of(starts.begin(), starts.end(),
+                                [&](const std::string& start) { return target->rfind(start, 0) == 0; }))
+        out[*target] = pid + " " + read_attribute(host, "/proc/" + pid + "/comm");
+    }
+  }
+  return out;
+}
+
 std::string read_ssh_interface(Host& host) {
   const auto words = words_of(ssh_connection(host));  // client address, client port, server address, server port
   if (words.size() < 4) return "";

@@ -24,6 +24,8 @@ std::map<std::string, std::string> read_versions(Host& host, const std::vector<s
                                                  Deadline deadline);
 /// Processes with an open GPU device file, without daemons of the driver and without the job this process belongs to.
 std::vector<std::string> read_gpu_processes(Host& host);
+/// Of the files that begin with one of these and are open somewhere: one process that has each, as "pid name".
+std::map<std::string, std::string> read_file_holders(Host& host, const std::vector<std::string>& starts);
 /// Interface whose address the SSH server of this process, or of one of its parents, was reached at; empty: no SSH.
 std::string read_ssh_interface(Host& host);
 /// /proc/sys of "net.core.rmem_max"; a slash in the key stands for a dot in a name.
