@@ -122,6 +122,9 @@ struct Runner {
     auto observed = step.observe(context);
     if (!observed) return fail(report, observed.error().with("verify"), desired);
     const StepPlan left = step.plan(desired, *observed);
+    for (const Finding& finding : left.findings)  // what is only there now, as a setting that waits for a reset
+      if (std::find(report.findings.begin(), report.findings.end(), finding) == report.findings.end())
+        report.findings.push_back(finding);
     if (!left.actions.empty())
       return fail(
           report,
