@@ -71,7 +71,7 @@ struct Rail {
 
 /// Which settings stage may change; what is false is checked only.
 struct Manage {
-  bool packages = true, memlock = true, sysctl = true, modules = true, network = true;
+  bool packages = true, memlock = true, sysctl = true, modules = true, network = true, persist = true;
 };
 
 struct DriverSpec {

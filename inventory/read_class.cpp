@@ -168,7 +168,8 @@ std::vector<Field> manage_fields(YamlReader& r, Manage& manage) {
           {"memlock", [&](const YamlNode& n) { r.boolean(n, "memlock", manage.memlock); }},
           {"sysctl", [&](const YamlNode& n) { r.boolean(n, "sysctl", manage.sysctl); }},
           {"modules", [&](const YamlNode& n) { r.boolean(n, "modules", manage.modules); }},
-          {"network", [&](const YamlNode& n) { r.boolean(n, "network", manage.network); }}};
+          {"network", [&](const YamlNode& n) { r.boolean(n, "network", manage.network); }},
+          {"persist", [&](const YamlNode& n) { r.boolean(n, "persist", manage.persist); }}};
 }
 
 std::vector<Field> hardware_fields(YamlReader& r, ClassDraft& d, bool overrides) {

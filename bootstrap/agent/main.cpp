@@ -10,7 +10,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "bootstrap/agent/serve.hpp"
+#include "bootstrap/agent/persisted.hpp"
+#include "bootstrap/steps/persist.hpp"
 #include "inventory/host/real_host.hpp"
 #include "results/verdict.hpp"
 
@@ -21,6 +22,7 @@ using namespace fabricgate;
 constexpr int usage_error = static_cast<int>(ExitCode::usage);
 constexpr const char* usage =
     "usage: fabricgate-agent < request\n"
+    "       fabricgate-agent apply-persisted    at boot: what a stage wrote to /etc/fabricgate/persisted.json\n"
     "Runs on a node, started by fabricgate over SSH: reads one JSON request from standard input, answers on standard\n"
     "output between marker lines. By hand: echo '{\"schema\":1,\"nonce\":\"00\",\"op\":\"facts\"}' | "
     "fabricgate-agent\n";
@@ -106,6 +108,17 @@ int serve_one() {
   return answer.error.empty() ? 0 : complain(answer.error);
 }
 
+/// For the unit that a stage leaves behind; its journal is systemd's.
+int apply_at_boot() {
+  constexpr double deadline_s = 300;
+  RealHost host;
+  if (auto locked = lock_node(deadline_s, {}); !locked) return complain(locked.error().what);
+  const auto done = bootstrap::apply_persisted(host, bootstrap::persisted_file, deadline_s);
+  if (!done) return complain(done.error().what);
+  if (!write_all(bootstrap::to_text(*done))) return complain(std::string("write: ") + std::strerror(errno));
+  return bootstrap::all_done(*done) ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -115,6 +128,7 @@ int main(int count, char** arguments) {
   const std::string_view option = arguments[1];
   if (count == 2 && option == "--version")
     return std::puts("fabricgate-agent " FABRICGATE_VERSION) < 0 ? usage_error : 0;
+  if (count == 2 && option == "apply-persisted") return apply_at_boot();
   if (count == 2 && option == "--help") return std::fputs(usage, stdout) < 0 ? usage_error : 0;
   return complain("unknown argument '" + std::string(option) + "'\n" + usage);
 }

@@ -20,7 +20,7 @@ inline std::string own_name() {
 inline Status stage_within(const std::string& folder, Inventory& inventory, StageOptions& options) {
   NodeClass plain;
   plain.name = "plain";
-  plain.manage = {false, false, false, false, false};
+  plain.manage = {false, false, false, false, false, false};
   inventory.nodes[0].name = own_name();
   inventory.nodes[0].spec = std::make_shared<NodeClass>(plain);
   inventory.launcher.install_dir = folder + "/opt";

@@ -2,6 +2,7 @@
 /// interface. The interface we are reached over is never touched.
 #include "bootstrap/steps/network.hpp"
 
+#include "bootstrap/steps/persist.hpp"
 #include "bootstrap/steps/persistence.hpp"
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
@@ -54,6 +55,7 @@ Result<json> observe_network(StepContext& context) {
   observed["interfaces"] = names ? *names : std::vector<std::string>{};
   auto routes = context.host.read("/proc/net/route");
   observed["routes"] = routes ? readers::parse_routes(*routes) : std::vector<std::string>{};
+  observed["kept"] = keeps_over_reboot(context.host, context.desired);
   observed["protected"] = protected_interfaces(context.host, context.desired);
   observe_persistence(context, observed);
   return observed;
@@ -61,7 +63,7 @@ Result<json> observe_network(StepContext& context) {
 
 /// Said only beside other work, so that it never makes a plan out of nothing.
 void note_unmanaged(const json& observed, StepPlan& plan) {
-  if (plan.actions.empty()) return;
+  if (plan.actions.empty() || observed.at("kept").get<bool>()) return;
   for (const auto& [netdev, owner] : owners_of(observed))
     if (owner == "none") plan.actions.push_back({"# " + netdev + ": " + not_kept + ", no network manager owns it"});
 }

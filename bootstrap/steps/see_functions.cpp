@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "bootstrap/steps/persist.hpp"
 #include "bootstrap/steps/virtual_functions.hpp"
 #include "inventory/logs/ip_link.hpp"
 #include "inventory/observe/parse.hpp"
@@ -145,6 +146,7 @@ SeenFunction see_function(StepContext& context, const DesiredRail& rail) {
   seen.iommu = has_entries(host, "/sys/class/iommu");
   if (!context.desired.eswitch.empty()) seen.eswitch = eswitch_mode(context, seen.pci);
   seen.next = next_addresses(host, seen.pci, rail.vfs);
+  seen.kept = keeps_over_reboot(host, context.desired);
   seen.guarded = guard_of(host, context.desired, seen);
   see_vfs(context, rail, seen);
   return seen;

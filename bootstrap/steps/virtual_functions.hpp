@@ -30,6 +30,7 @@ struct SeenFunction {
   bool guid_files = false;
   std::string eswitch;            ///< as devlink says; empty: not asked, or not told
   std::vector<std::string> next;  ///< PCI addresses that its VFs get, where the kernel tells offset and stride
+  bool kept = false;              ///< its VFs are made again after a reboot
   std::string guarded;            ///< why it must not be touched; empty: it may
   std::vector<SeenVf> vfs;
 };
@@ -37,7 +38,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SeenVf, index, pci, driver, netdev, made_inte
                                    port_guid, mtu, guid_files, set_mac, set_node_guid, set_port_guid, policy, trust,
                                    spoofchk, vlan, max_rate_mbps, user)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SeenFunction, rail, netdev, pci, driver, present, up, iommu, mtu, total, count,
-                                   autoprobe, guid_files, eswitch, next, guarded, vfs)
+                                   autoprobe, guid_files, eswitch, next, kept, guarded, vfs)
 
 SeenFunction see_function(StepContext& context, const DesiredRail& rail);
 /// Fills `user` of every VF.

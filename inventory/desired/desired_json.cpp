@@ -42,7 +42,8 @@ Json to_json_value(const Manage& manage) {
           {"memlock", manage.memlock},
           {"sysctl", manage.sysctl},
           {"modules", manage.modules},
-          {"network", manage.network}};
+          {"network", manage.network},
+          {"persist", manage.persist}};
 }
 
 /// Thrown inside this file only: values of the right JSON type that mean nothing.
@@ -119,7 +120,8 @@ Manage manage_from(const Json& value) {
           .memlock = value.at("memlock"),
           .sysctl = value.at("sysctl"),
           .modules = value.at("modules"),
-          .network = value.at("network")};
+          .network = value.at("network"),
+          .persist = value.at("persist")};
 }
 
 std::optional<std::uint64_t> bytes_from(const Json& value) {
