@@ -6,11 +6,13 @@ using namespace fabricgate::launch;
 
 namespace {
 
-constexpr std::array<Command, 7> commands{{
+constexpr std::array<Command, 8> commands{{
     {"inventory", "check, show, hostfile, import, learn, scan-keys: the declared machines", "the inventory file",
      "fabricgate inventory check cluster.yaml", run_inventory},
     {"plan", "print what stage would do on each node; changes nothing", "ssh to the nodes", "fabricgate plan cluster.yaml", run_plan},
     {"stage", "bring every node to its declared state", "ssh to the nodes", "fabricgate stage cluster.yaml", run_stage},
+    {"unstage", "take away what stage has left on each node; --plan shows it", "ssh to the nodes", "fabricgate unstage cluster.yaml --plan",
+     run_unstage},
     {"accept", "measure host, link, pair and collective tiers in launched ranks", "mpirun, staged nodes",
      "mpirun --hostfile hostfile -N 1 fabricgate accept cluster.yaml", run_accept},
     {"gate", "plan, stage, accept, verdict: the whole way", "ssh to the nodes, mpirun here",

@@ -98,7 +98,7 @@ int serve_one() {
   bootstrap::AgentAnswer answer;
   const auto stop = request->watched ? std::function<bool()>(input_ended) : nullptr;
   Status locked;
-  if (request->op == bootstrap::AgentOp::apply) locked = lock_node(request->deadline_s / 2, stop);
+  if (bootstrap::changes_node(request->op)) locked = lock_node(request->deadline_s / 2, stop);
   if (locked)
     answer = bootstrap::serve(*request, host, stop);
   else

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const char*, 3> op_names{"facts", "plan", "apply"};
+constexpr std::array<const char*, 5> op_names{"facts", "plan", "apply", "plan_undo", "undo"};
 constexpr std::array<const char*, 5> state_names{"unchanged", "planned", "applied", "failed", "blocked"};
 constexpr std::string_view request_prefix = "FABRICGATE-REQUEST ";
 constexpr std::size_t request_limit = std::size_t{16} << 20;
@@ -62,7 +62,7 @@ Result<AgentRequest> read_request(const json& in) {
   out.nonce = in.at("nonce").get<std::string>();
   if (!valid_nonce(out.nonce)) return parse_error("nonce: expected 1 to 64 lower-case hexadecimal digits");
   const auto op = index_of(op_names, in.at("op").get<std::string>());
-  if (!op) return parse_error("op: expected facts, plan or apply, found '" + in.at("op").get<std::string>() + "'");
+  if (!op) return parse_error("op: expected facts, plan, apply, plan_undo or undo, found '" + in.at("op").get<std::string>() + "'");
   out.op = static_cast<AgentOp>(*op);
   out.desired = in.value("desired", json());
   if (out.op != AgentOp::facts && !out.desired.is_object())

@@ -22,7 +22,10 @@ namespace fabricgate::bootstrap {
 
 inline constexpr int protocol_schema = 1;
 
-enum class AgentOp { facts, plan, apply };
+/// undo takes away what apply has left on the node, plan_undo says what that would be.
+enum class AgentOp { facts, plan, apply, plan_undo, undo };
+inline bool changes_node(AgentOp op) { return op == AgentOp::apply || op == AgentOp::undo; }
+inline bool undoes(AgentOp op) { return op == AgentOp::plan_undo || op == AgentOp::undo; }
 
 struct AgentRequest {
   std::string nonce;  ///< 1 to 64 lower-case hexadecimal digits, fresh for each request
@@ -30,16 +33,16 @@ struct AgentRequest {
   nlohmann::json desired;               ///< to_json_value(Desired); null allowed for facts
   FactsRequest facts_request;           ///< facts are part of every answer
   std::string run;                      ///< id of the run, for the journal
-  Occupant occupant;                    ///< apply takes the node for it
+  Occupant occupant;                    ///< apply and undo take the node for it
   std::string ended_run;                ///< known to have ended: its lease of the node does not count
   std::string journal;                  ///< path on the node, may be empty: no journal
   std::vector<std::string> only_steps;  ///< ids; empty: all
-  bool allow_busy = false;              ///< apply although the node is in use
+  bool allow_busy = false;              ///< change it although the node is in use
   double deadline_s = 60;               ///< for the whole request
   bool watched = false;                 ///< the head keeps the input open; its end means: begin no further step
 };
 
-/// unchanged: nothing to do; planned: would change (plan); applied: changed and verified; failed, blocked: see
+/// unchanged: nothing to do; planned: would change; applied: changed and verified; failed, blocked: see
 /// findings, error.
 enum class StepState { unchanged, planned, applied, failed, blocked };
 

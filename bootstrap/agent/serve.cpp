@@ -59,7 +59,7 @@ struct Runner {
 
   /// Looks once, before the first step that brings no interface.
   bool waits(const Step& step) {
-    if (brings_interfaces(step)) return false;
+    if (brings_interfaces(step) || undoes(request.op)) return false;
     if (!rail_absent) rail_absent = lacks_rail();
     return *rail_absent;
   }
@@ -73,7 +73,7 @@ struct Runner {
     report.commands = commands_of(plan);
     report.findings = plan.findings;
     report.state = state_of(plan.findings, plan.actions.empty() ? StepState::unchanged : StepState::planned);
-    if (request.op == AgentOp::apply && !plan.actions.empty() && !waits(step)) apply(step, context, *observed, report);
+    if (changes_node(request.op) && !plan.actions.empty() && !waits(step)) apply(step, context, *observed, report);
     if (report.error.empty() && (report.state == StepState::failed || report.state == StepState::blocked))
       report.error = first_reason(report);
     return report;
@@ -134,6 +134,17 @@ struct Runner {
   }
 };
 
+/// What is taken away goes in the other order: VFs after the unit that would bring them back.
+std::vector<const Step*> steps_of(const AgentRequest& request) {
+  std::vector<const Step*> out;
+  for (const Step& step : steps()) {
+    const Step* one = undoes(request.op) ? step.undo : &step;
+    if (one != nullptr && chosen(request, step)) out.push_back(one);
+  }
+  if (undoes(request.op)) std::reverse(out.begin(), out.end());
+  return out;
+}
+
 Status check_steps(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (std::none_of(steps().begin(), steps().end(), [&](const Step& step) { return name == step.id; }))
@@ -160,25 +171,24 @@ AgentAnswer serve(const AgentRequest& request, Host& host, const std::function<b
   if (!desired) return answer.error = desired.error().what, answer;
   if (auto status = check_steps(request.only_steps); !status) return answer.error = status.error().what, answer;
   Claimed claimed;  // until the last step is done
-  if (request.op == AgentOp::apply && !desired->spool_dir.empty()) {
+  if (changes_node(request.op) && !desired->spool_dir.empty()) {
     auto taken = claim_node(desired->spool_dir, request.occupant, request.ended_run);
     if (!taken) return refuse(answer, "claim", taken.error(), *desired), answer;
     claimed = std::move(*taken);
     if (claimed.other) return answer.in_use = claimed.other, answer;
   }
   Runner runner{request,  *desired, host,
-                deadline, {},       Journal(request.op == AgentOp::apply ? request.journal : "", request.run),
+                deadline, {},       Journal(changes_node(request.op) ? request.journal : "", request.run),
                 stop};
   if (!request.allow_busy) runner.busy = busy_reasons(*desired, *answer.facts);
   if (auto status = runner.journal.open(host); !status)
     return refuse(answer, "journal", status.error(), *desired), answer;
-  for (const Step& step : steps()) {
-    if (!chosen(request, step)) continue;
+  for (const Step* step : steps_of(request)) {
     if (stop && stop()) {
-      answer.error = std::string("told to end before step ") + step.id;
+      answer.error = std::string("told to end before step ") + step->id;
       break;
     }
-    answer.steps.push_back(runner.run(step));
+    answer.steps.push_back(runner.run(*step));
   }
   return answer;
 }

@@ -80,6 +80,19 @@ TEST_F(ServeTest, ApplyChangesVerifiesAndTheSecondTimeFindsNothingToDo) {
   EXPECT_EQ(journal()[0]["run"], "r1");
 }
 
+TEST_F(ServeTest, UnstageTakesAwayWhatWasLeftAndTheSecondTimeFindsNothing) {
+  ask(AgentOp::apply);
+  const AgentAnswer plan = ask(AgentOp::plan_undo);
+  ASSERT_EQ(plan.steps.size(), 1u);
+  EXPECT_EQ(plan.steps[0].state, StepState::planned);
+  EXPECT_THAT(plan.steps[0].commands, testing::Contains("rm /etc/sysctl.d/90-fabricgate.conf"));
+  EXPECT_TRUE(host.files.count("/etc/sysctl.d/90-fabricgate.conf"));
+  EXPECT_EQ(ask(AgentOp::undo).steps.at(0).state, StepState::applied);
+  EXPECT_FALSE(host.files.count("/etc/sysctl.d/90-fabricgate.conf"));
+  EXPECT_EQ(ask(AgentOp::undo).steps.at(0).state, StepState::unchanged);
+  EXPECT_EQ(journal().back()["state"], "applied");
+}
+
 TEST_F(ServeTest, AChangeThatDoesNotStickIsAFailure) {
   host.on_write = [&](const std::string& path, const std::string&) {
     if (path == "/proc/sys/net/core/rmem_max") host.files[path] = "1\n";

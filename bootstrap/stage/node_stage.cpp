@@ -47,8 +47,8 @@ std::optional<Command> NodeStage::next(const CommandResult* previous) {
   if (previous == nullptr) {
     begun_ = true;
     report_.started_unix_s = unix_now_s();
-    journal({{"event", "started"}, {"op", plan_.dry_run ? "plan" : "stage"}});
-    return ask(plan_.dry_run ? AgentOp::plan : AgentOp::apply);
+    journal({{"event", "started"}, {"op", plan_.dry_run ? "plan" : plan_.options.undo ? "unstage" : "stage"}});
+    return ask(task());
   }
   auto command = after(*previous);
   if (!command || phase_ == Phase::clean || !stopping()) return command;
@@ -68,7 +68,7 @@ std::optional<Command> NodeStage::after(const CommandResult& previous) {
         return finish();
       }
       uploaded_agent_ = true;
-      return ask(plan_.dry_run ? AgentOp::plan : AgentOp::apply);
+      return ask(task());
     }
     case Phase::upload_rank:
       if (auto finding = judge_upload(previous, {plan_.rank, plan_.rank_sha256, places_.rank, 0755}, report_.name)) {
@@ -91,6 +91,11 @@ std::optional<Command> NodeStage::after(const CommandResult& previous) {
   return std::nullopt;
 }
 
+AgentOp NodeStage::task() const {
+  if (plan_.options.undo) return plan_.dry_run ? AgentOp::plan_undo : AgentOp::undo;
+  return plan_.dry_run ? AgentOp::plan : AgentOp::apply;
+}
+
 std::optional<Command> NodeStage::ask(AgentOp op) {
   const Desired wanted = desired(plan_.inventory, report_.node);
   AgentRequest request;
@@ -103,7 +108,7 @@ std::optional<Command> NodeStage::ask(AgentOp op) {
   request.run = plan_.options.run;
   request.occupant = occupant();
   request.ended_run = ended_run_;
-  if (op == AgentOp::apply) request.journal = wanted.install_dir + "/journal/stage.jsonl";
+  if (changes_node(op)) request.journal = wanted.install_dir + "/journal/stage.jsonl";
   request.only_steps = plan_.options.only_steps;
   request.allow_busy = plan_.options.allow_busy;
   request.deadline_s = plan_.options.node_timeout_s;
@@ -147,7 +152,7 @@ std::optional<Command> NodeStage::after_look(const CommandResult& result) {
     fail_agent("the agent was uploaded and verified, but is not there or cannot be executed");
     return finish();
   }
-  spare_ = plan_.dry_run;
+  spare_ = leaves_nothing();
   phase_ = Phase::upload_agent;
   return upload(plan_.agent, plan_.agent_sha256, spare_ ? places_.spare : places_.agent);
 }
@@ -171,6 +176,7 @@ std::optional<Command> NodeStage::take_answer(const CommandResult& result) {
   }
   if (!answer->error.empty()) fail_agent(answer->error);
   if (refuse_busy()) return finish();
+  if (plan_.options.undo) return finish();
   plan_deploy();
   if (plan_.dry_run || stopped_) return finish();
   return deploy();
@@ -191,7 +197,7 @@ Occupant NodeStage::occupant() const {
 std::optional<Command> NodeStage::refuse_foreign(const Holder& holder) {
   if (ended_run_.empty() && is_gone(holder.occupant.head_process)) {
     ended_run_ = holder.occupant.run;
-    return ask(AgentOp::apply);
+    return ask(task());
   }
   add(make_finding("stage.node_busy", {.host = report_.name}, "a node no other run has", to_string(holder)));
   return finish();

@@ -31,6 +31,9 @@ class NodeStage {
 
   std::optional<Command> after(const CommandResult& previous);
   std::optional<Command> ask(AgentOp op);
+  AgentOp task() const;
+  /// The agent goes where nothing of it stays.
+  bool leaves_nothing() const { return plan_.dry_run || plan_.options.undo; }
   std::optional<Command> after_look(const CommandResult& result);
   std::optional<Command> take_answer(const CommandResult& result);
   std::optional<Command> deploy();

@@ -87,6 +87,8 @@ Result<StageReport> work(const Inventory& inventory, const std::vector<std::size
                      .rank_sha256 = plan->rank_sha256,
                      .nodes = share_of(inventory, nodes, options)};
   if (auto status = talk(*plan, report.nodes, deadline, done); !status) return status.error();
+  if (options.undo)  // that nodes differ is no matter where nothing is measured
+    for (NodeReport& node : report.nodes) node.facts.reset();
   if (options.share_count <= 1) {
     judge_versions(report);
     judge_identities(report);

@@ -18,6 +18,7 @@ struct StageOptions {
   double lease_s = 0;                    ///< how long the nodes stay the run's after the stage, see claim.hpp
   std::string run_folder;                ///< journal/<node>.jsonl is kept in it; empty: no journal
   std::vector<std::string> only_steps;   ///< empty: all
+  bool undo = false;                     ///< take away what stages have left; nothing is deployed
   bool allow_busy = false;               ///< go on where GPU processes, mounts over rails or the busy hook say "in use"
   double node_timeout_s = 900;           ///< the agent's deadline on one node
   int share_index = 0, share_count = 1;  ///< of K processes that divide the nodes: every K-th from share_index

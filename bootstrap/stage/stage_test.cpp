@@ -84,6 +84,17 @@ TEST_F(Stage, FirstRunDeploysAndTheSecondChangesNothing) {
   EXPECT_THAT(states(plan()), ElementsAre(NodeState::unchanged));
 }
 
+TEST_F(Stage, UnstageDeploysNothingAndLeavesNoAgent) {
+  use_own_agent();
+  options.undo = true;
+  const auto report = stage();
+  EXPECT_THAT(states(report), ElementsAre(NodeState::unchanged)) << to_text(report, inventory);
+  EXPECT_TRUE(report.nodes[0].commands.empty());
+  EXPECT_FALSE(fs::exists(folder + "/opt/bin"));
+  EXPECT_FALSE(fs::exists(folder + "/opt/agent"));
+  EXPECT_THAT(spares(), testing::IsEmpty());
+}
+
 TEST_F(Stage, AlteredProgramsAreReplaced) {
   stage();
   ASSERT_TRUE(write_file_atomic(folder + "/opt/bin/fabricgate-rank", "rank prog", 0755));

@@ -4,6 +4,7 @@
 /// where systemd runs, and prlimit on the sshd processes above us. sshd is never restarted: our own connection hangs on
 /// it.
 #include "bootstrap/steps/all.hpp"
+#include "bootstrap/steps/removal.hpp"
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
 
@@ -128,8 +129,19 @@ Status apply_memlock(StepContext& context, const json& observed) {
   return {};
 }
 
+Result<json> observe_left_memlock(StepContext& context) {
+  const std::string unit = ssh_unit(context.host);
+  std::vector<std::string> files{limits_file};
+  if (!unit.empty()) files.push_back(unit_file(unit));
+  const std::vector<CommandLine> then =
+      unit.empty() ? std::vector<CommandLine>{} : std::vector<CommandLine>{{"systemctl", "daemon-reload"}};
+  return observe_own_files(context.host, files, then, "the limit of running processes stays until they end");
+}
+
+const Step memlock_undo{"memlock", observe_left_memlock, plan_removal, apply_removal};
+
 }  // namespace
 
-const Step memlock_step{"memlock", observe_memlock, plan_memlock, apply_memlock};
+const Step memlock_step{"memlock", observe_memlock, plan_memlock, apply_memlock, &memlock_undo};
 
 }  // namespace fabricgate::bootstrap

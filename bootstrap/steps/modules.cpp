@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bootstrap/steps/all.hpp"
+#include "bootstrap/steps/removal.hpp"
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
 
@@ -93,8 +94,14 @@ Status apply_modules(StepContext& context, const json& observed) {
   return first;
 }
 
+Result<json> observe_left_modules(StepContext& context) {
+  return observe_own_files(context.host, {drop_in}, {}, "modules that are loaded stay until the next reboot");
+}
+
+const Step modules_undo{"modules", observe_left_modules, plan_removal, apply_removal};
+
 }  // namespace
 
-const Step modules_step{"modules", observe_modules, plan_modules, apply_modules};
+const Step modules_step{"modules", observe_modules, plan_modules, apply_modules, &modules_undo};
 
 }  // namespace fabricgate::bootstrap

@@ -4,6 +4,7 @@
 
 #include "bootstrap/steps/persist.hpp"
 #include "bootstrap/steps/persistence.hpp"
+#include "bootstrap/steps/removal.hpp"
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
 
@@ -101,8 +102,32 @@ Status apply_network(StepContext& context, const json& observed) {
   return first;
 }
 
+/// The files of every manager that a rail may have had.
+Result<json> observe_left_network(StepContext& context) {
+  std::vector<std::string> paths;
+  std::vector<CommandLine> then;
+  for (const char* owner : {"netplan", "NetworkManager", "networkd", "ifupdown"}) {
+    std::map<std::string, std::string> owners;
+    for (const DesiredRail& rail : context.desired.rails)
+      if (valid_netdev(rail.netdev)) owners[rail.netdev] = owner;
+    bool any = false;
+    CommandLine reload;
+    for (const PersistentFile& file : persistent_files(context.desired, owners)) {
+      paths.push_back(file.path);
+      any = any || context.host.exists(file.path);
+      reload = file.reload;
+    }
+    // `load` would ask for the file that is gone
+    if (any && !reload.empty())
+      then.push_back(reload[0] == "nmcli" ? CommandLine{"nmcli", "connection", "reload"} : reload);
+  }
+  return observe_own_files(context.host, paths, then, "addresses, MTU and routes stay until the next reboot");
+}
+
+const Step network_undo{"network", observe_left_network, plan_removal, apply_removal};
+
 }  // namespace
 
-const Step network_step{"network", observe_network, plan_network, apply_network};
+const Step network_step{"network", observe_network, plan_network, apply_network, &network_undo};
 
 }  // namespace fabricgate::bootstrap

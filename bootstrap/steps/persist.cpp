@@ -109,6 +109,17 @@ Status apply_persist(StepContext& context, const json& observed) {
   return {};
 }
 
+/// Nothing is wanted any more.
+Result<json> observe_left_persist(StepContext& context) {
+  Desired nothing = context.desired;
+  nothing.rails.clear();
+  nothing.manage.persist = true;
+  StepContext left{.desired = nothing, .host = context.host, .deadline = context.deadline};
+  return observe_persist(left);
+}
+
+const Step persist_undo{"persist", observe_left_persist, plan_persist, apply_persist};
+
 }  // namespace
 
 std::string to_text(const Persisted& persisted) {
@@ -159,6 +170,6 @@ bool keeps_over_reboot(Host& host, const Desired& desired) {
   return desired.manage.persist && host.exists("/run/systemd/system");
 }
 
-const Step persist_step{"persist", observe_persist, plan_persist, apply_persist};
+const Step persist_step{"persist", observe_persist, plan_persist, apply_persist, &persist_undo};
 
 }  // namespace fabricgate::bootstrap

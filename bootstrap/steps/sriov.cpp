@@ -119,8 +119,36 @@ Status apply_sriov(StepContext& context, const json& observed) {
   return first;
 }
 
+/// The rails that had VFs, now with none.
+Desired without_vfs(Desired desired) {
+  std::erase_if(desired.rails, [](const DesiredRail& rail) { return wanted_of(rail) == 0; });
+  for (DesiredRail& rail : desired.rails) rail.vfs = 0;
+  if (desired.sriov_owner != Owner::host) desired.rails.clear();
+  return desired;
+}
+
+Result<json> observe_left_sriov(StepContext& context) {
+  const Desired none = without_vfs(context.desired);
+  StepContext left{.desired = none, .host = context.host, .deadline = context.deadline};
+  return observe_sriov(left);
+}
+
+StepPlan plan_no_sriov(const Desired& desired, const json& observed) {
+  return plan_sriov(without_vfs(desired), observed);
+}
+
+Status apply_no_sriov(StepContext& context, const json& observed) {
+  const Desired none = without_vfs(context.desired);
+  StepContext left{.desired = none, .host = context.host, .deadline = context.deadline, .settle_s = context.settle_s};
+  const Status status = apply_sriov(left, observed);
+  context.findings.insert(context.findings.end(), left.findings.begin(), left.findings.end());
+  return status;
+}
+
+const Step sriov_undo{"sriov", observe_left_sriov, plan_no_sriov, apply_no_sriov};
+
 }  // namespace
 
-const Step sriov_step{"sriov", observe_sriov, plan_sriov, apply_sriov};
+const Step sriov_step{"sriov", observe_sriov, plan_sriov, apply_sriov, &sriov_undo};
 
 }  // namespace fabricgate::bootstrap

@@ -42,6 +42,7 @@ struct Step {
   Result<nlohmann::json> (*observe)(StepContext& context);
   StepPlan (*plan)(const Desired& desired, const nlohmann::json& observed);
   Status (*apply)(StepContext& context, const nlohmann::json& observed);
+  const Step* undo = nullptr;  ///< the same for what the step has left on the node; null: it stays
 };
 
 /// In the order they are applied.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bootstrap/steps/all.hpp"
+#include "bootstrap/steps/removal.hpp"
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
 
@@ -95,8 +96,14 @@ Status apply_sysctl(StepContext& context, const json& observed) {
   return {};
 }
 
+Result<json> observe_left_sysctl(StepContext& context) {
+  return observe_own_files(context.host, {drop_in}, {}, "values that are set stay until the next reboot");
+}
+
+const Step sysctl_undo{"sysctl", observe_left_sysctl, plan_removal, apply_removal};
+
 }  // namespace
 
-const Step sysctl_step{"sysctl", observe_sysctl, plan_sysctl, apply_sysctl};
+const Step sysctl_step{"sysctl", observe_sysctl, plan_sysctl, apply_sysctl, &sysctl_undo};
 
 }  // namespace fabricgate::bootstrap

@@ -20,6 +20,7 @@ struct Command {
 int run_inventory(const std::vector<std::string>& arguments);
 int run_plan(const std::vector<std::string>& arguments);
 int run_stage(const std::vector<std::string>& arguments);
+int run_unstage(const std::vector<std::string>& arguments);
 int run_accept(const std::vector<std::string>& arguments);
 int run_gate(const std::vector<std::string>& arguments);
 int run_judge(const std::vector<std::string>& arguments);

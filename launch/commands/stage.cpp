@@ -28,7 +28,7 @@ constexpr double meet_s = 60;
 struct Options {
   std::string inventory, nodes, runs = "fabricgate-runs";
   std::vector<std::string> steps;
-  bool allow_busy = false, dry_run = false;
+  bool allow_busy = false, dry_run = false, undo = false;
 };
 
 /// Enough for every node after another in its window, each at its own limit.
@@ -41,11 +41,12 @@ double deadline_s(const Inventory& inventory, std::size_t nodes, double node_tim
 Result<bootstrap::StageOptions> stage_options(const Options& options) {
   auto agent = local_program("fabricgate-agent");
   if (!agent) return agent.error();
-  auto rank = local_program("fabricgate-rank");
+  auto rank = options.undo ? Result<std::string>(std::string()) : local_program("fabricgate-rank");
   if (!rank) return rank.error();
   return bootstrap::StageOptions{.agent_path = std::move(*agent),
                                  .rank_path = std::move(*rank),
                                  .only_steps = options.steps,
+                                 .undo = options.undo,
                                  .allow_busy = options.allow_busy,
                                  .stop = interrupted};
 }
@@ -82,7 +83,7 @@ Result<Done> work(const Inventory& inventory, const Options& options, Meeting& m
   const auto act = options.dry_run ? bootstrap::plan_nodes : bootstrap::stage_nodes;
   auto report = act(inventory, *nodes, *how, Deadline::in_seconds(seconds), {});
   if (!report) return report.error();
-  if (!options.dry_run) {
+  if (!options.dry_run && !options.undo) {
     const RunIdentity identity{
         .run = *run, .inventory = inventory.checksum, .build = own_build_id(), .suite = inventory.suite};
     if (auto kept = keep(*report, identity, how->run_folder, how->share_index); !kept)
@@ -119,13 +120,16 @@ int conclude(const Result<Done>& done, const Inventory& inventory, const Options
   return heard ? std::atoi(heard->c_str()) : inconclusive;
 }
 
-int run(const std::vector<std::string>& arguments, bool dry_run) {
-  CLI::App app(dry_run ? "Prints what `stage` would do on each node, as a person would type it. Changes nothing."
-                       : "Brings every node to its declared state. A second run changes nothing. Under mpirun the "
-                         "ranks share the nodes.",
-               dry_run ? "fabricgate plan" : "fabricgate stage");
-  Options options;
-  options.dry_run = dry_run;
+constexpr const char* plan_help = "Prints what `stage` would do on each node, as a person would type it. Changes nothing.";
+constexpr const char* stage_help =
+    "Brings every node to its declared state. A second run changes nothing. Under mpirun the ranks share the nodes.";
+constexpr const char* unstage_help =
+    "Takes away what `stage` has left on each node: virtual functions, the unit that brings them back, and the files it "
+    "wrote. Packages, programs, NIC firmware and what is set live stay.";
+
+int run(const std::vector<std::string>& arguments, const char* help, const char* name, Options options) {
+  CLI::App app(help, name);
+  if (options.undo) app.add_flag("--plan", options.dry_run, "print what would be done, and do nothing");
   app.add_option("inventory", options.inventory, "inventory file")->required();
   app.add_option("--nodes", options.nodes, "host ranges, e.g. gpu[001-016]; all when not given");
   app.add_option("--steps", options.steps, "only these steps, e.g. packages,memlock")->delimiter(',');
@@ -144,10 +148,13 @@ int run(const std::vector<std::string>& arguments, bool dry_run) {
 }  // namespace
 
 int run_plan(const std::vector<std::string>& arguments) {
-  return run(arguments, true);
+  return run(arguments, plan_help, "fabricgate plan", {.dry_run = true});
 }
 int run_stage(const std::vector<std::string>& arguments) {
-  return run(arguments, false);
+  return run(arguments, stage_help, "fabricgate stage", {});
+}
+int run_unstage(const std::vector<std::string>& arguments) {
+  return run(arguments, unstage_help, "fabricgate unstage", {.undo = true});
 }
 
 }  // namespace fabricgate::launch

@@ -19,7 +19,7 @@ _fabricgate() {
   if [[ -z $words ]]; then
     case $command in
       '') if [[ ${COMP_WORDS[0]##*/} == fabricgate-rank ]]; then words='accept --log --help --version'
-          else words='inventory plan stage accept gate judge causes --log --help --version'; fi ;;
+          else words='inventory plan stage unstage accept gate judge causes --log --help --version'; fi ;;
       inventory)
         case $sub in
           '') words='check show hostfile import learn scan-keys --help' ;;
@@ -31,6 +31,7 @@ _fabricgate() {
           *) words='--help' ;;
         esac ;;
       plan|stage) words='--nodes --steps --allow-busy --runs --help' ;;
+      unstage) words='--plan --nodes --steps --allow-busy --runs --help' ;;
       accept) words='--job --runs --budget --limits --suite --allow-busy --help' ;;
       gate) words='--runs --budget --limits --suite --allow-busy --help' ;;
       judge) words='--limits --suite --tiers --write --help' ;;
