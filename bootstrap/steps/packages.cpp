@@ -112,7 +112,8 @@ std::string tail(const std::string& text) {
 }
 
 Status apply_packages(StepContext& context, const json& observed) {
-  const PackageManager& manager = package_manager_named(text_under(observed, "manager"));
+  const std::string name = text_under(observed, "manager");
+  const PackageManager& manager = package_manager_named(name);
   for (const char* path : {"/var/cache", "/usr"})
     if (auto space = context.host.free_bytes(path); space && *space < least_space) {
       context.findings.push_back(make_finding("stage.disk_full", {.host = context.desired.node, .file = path},
