@@ -36,6 +36,8 @@ CollectiveSample sample_from(const nlohmann::json& value) {
   for (const auto& entry : value.at("moved")) sample.moved.push_back(traffic_from(entry));
   sample.missing = value.at("missing").get<std::vector<std::string>>();
   sample.error = value.at("error").get<std::string>();
+  const auto& failed = value.at("failed");
+  sample.failed = {.host = failed.at("host").get<std::string>(), .peer = failed.at("peer").get<std::string>(), .rail = failed.at("rail").get<std::string>()};
   return sample;
 }
 
@@ -67,7 +69,8 @@ nlohmann::json to_json_value(const CollectiveSample& sample) {
           {"rank_elapsed_s", sample.rank_elapsed_s},
           {"moved", moved},
           {"missing", sample.missing},
-          {"error", sample.error}};
+          {"error", sample.error},
+          {"failed", {{"host", sample.failed.host}, {"peer", sample.failed.peer}, {"rail", sample.failed.rail}}}};
 }
 
 Result<CollectiveSample> collective_sample_from_json(const nlohmann::json& value) {

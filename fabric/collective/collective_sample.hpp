@@ -23,6 +23,12 @@ struct CollectiveTraffic {
   std::uint64_t sent_bytes = 0, received_bytes = 0;
 };
 
+/// Whose error was the first: the others' are its echoes.
+struct CollectiveFailure {
+  std::string host;        ///< who says so; empty: nobody
+  std::string peer, rail;  ///< for whom it waited, over what; empty: for nobody
+};
+
 struct CollectiveSample {
   std::vector<std::string> hosts;  ///< participants in rank order
   int ranks = 0;
@@ -35,6 +41,7 @@ struct CollectiveSample {
   std::vector<CollectiveTraffic> moved;                    ///< by participant, by rail
   std::vector<std::string> missing;                        ///< hosts that did not arrive
   std::string error;
+  CollectiveFailure failed;
 };
 
 nlohmann::json to_json_value(const CollectiveSample& sample);

@@ -54,6 +54,7 @@ Status Neighbours::wait(int peer, const Transfer& transfer) {
   const auto what = fmt::format("waited for {} over {} after {} transfers",
                                 setup_.hosts[static_cast<std::size_t>(peer)], setup_.rail, progress_);
   auto done = finish(channel(peer), transfer, patience, Watch(limit, deadline_, what));
+  if (!done) waited_for_ = setup_.hosts[static_cast<std::size_t>(peer)];
   if (!done) return done.error().what.rfind(what, 0) == 0 ? done : done.error().with(what);
   ++progress_;
   return {};

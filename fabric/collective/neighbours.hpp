@@ -50,6 +50,8 @@ class Neighbours {
   Status wait(int peer, const Transfer& transfer);
   /// Transfers finished until now.
   std::int64_t progress() const { return progress_; }
+  /// Whose transfer did not end; empty: none.
+  const std::string& waited_for() const { return waited_for_; }
 
  private:
   Neighbours(Setup setup, Deadline deadline) : setup_(std::move(setup)), deadline_(deadline) {}
@@ -58,6 +60,7 @@ class Neighbours {
   Deadline deadline_;
   std::map<int, std::unique_ptr<UcxChannel>> channels_;
   std::int64_t progress_ = 0;
+  std::string waited_for_;
 };
 
 }  // namespace fabricgate::fabric

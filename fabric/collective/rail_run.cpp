@@ -27,18 +27,24 @@ class RailRun {
       for (int iteration = -order_.warmups; iteration < order_.iterations; ++iteration) {
         if (auto done = one(step, iteration); !done) {
           report_.error = done.error().what;
-          report_.progress = neighbours_.progress();
-          return report_;
+          return ended();
         }
       }
     }
     if (auto met = all_reduce_.barrier(); !met) report_.error = met.error().what;
     report_.moved = {all_reduce_.moved()};
-    report_.progress = neighbours_.progress();
-    return report_;
+    return ended();
   }
 
  private:
+  RankReport ended() {
+    report_.progress = neighbours_.progress();
+    if (report_.error.empty()) return report_;
+    report_.waited_for = neighbours_.waited_for();
+    report_.rail = order_.rails[share_.rail].name;
+    return report_;
+  }
+
   /// First element of rail `index`: the rails before it take their share by weight, so that all end together.
   std::size_t start_of(const CollectiveStep& step, std::size_t index) const {
     const std::size_t count = step.bytes / sizeof(float);
@@ -118,6 +124,8 @@ RankReport merge_rails(const std::vector<RankReport>& rails) {
     const bool earlier = merged.error.empty() || rail.progress < merged.progress;
     if (!rail.error.empty() && earlier) {
       merged.error = rail.error;
+      merged.waited_for = rail.waited_for;
+      merged.rail = rail.rail;
       merged.progress = rail.progress;
     }
   }

@@ -60,6 +60,7 @@ void add_error(const CollectiveOrder& order, const Reports& reports, CollectiveS
   if (!sample.missing.empty()) sample.error = fmt::format("{} did not report", fmt::join(sample.missing, ", "));
   if (first == nullptr) return;
   sample.error += fmt::format("{}{}: {}", sample.error.empty() ? "" : "; ", host, first->error);
+  sample.failed = {.host = host, .peer = first->waited_for, .rail = first->rail};
 }
 
 }  // namespace
@@ -74,7 +75,9 @@ nlohmann::json to_json_value(const RankReport& report) {
           {"first_wrong", report.first_wrong},
           {"moved", report.moved},
           {"error", report.error},
-          {"progress", report.progress}};
+          {"progress", report.progress},
+          {"waited_for", report.waited_for},
+          {"rail", report.rail}};
 }
 
 Result<RankReport> rank_report_from_json(const nlohmann::json& value) {
@@ -87,6 +90,8 @@ Result<RankReport> rank_report_from_json(const nlohmann::json& value) {
     report.moved = value.at("moved").get<std::vector<RailBytes>>();
     report.error = value.at("error").get<std::string>();
     report.progress = whole_from<std::int64_t>(value, "progress");
+    report.waited_for = value.at("waited_for").get<std::string>();
+    report.rail = value.at("rail").get<std::string>();
     return report;
   } catch (const nlohmann::json::exception& problem) {
     return Error{ErrorKind::parse, fmt::format("report of a rank: {}", problem.what())};

@@ -22,6 +22,8 @@ struct RankReport {
   std::vector<RailBytes> moved;  ///< by rail
   std::string error;          ///< empty when it ran to its end
   std::int64_t progress = 0;  ///< transfers finished before the error
+  std::string waited_for;     ///< the host whose transfer did not end, over this rail; empty: no error, or another
+  std::string rail;
 };
 
 nlohmann::json to_json_value(const RankReport& report);

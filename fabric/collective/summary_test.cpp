@@ -58,9 +58,10 @@ TEST(Summary, TheErrorOfTheRankThatGotLeastFarIsShownAndFinishedStepsAreKept) {
   auto a = report(0.1, 0.2), b = report(0.1, 0.2);
   a.elapsed_s.pop_back(), b.elapsed_s.pop_back();
   a.error = "later", a.progress = 9;
-  b.error = "earlier", b.progress = 7;
+  b.error = "earlier", b.progress = 7, b.waited_for = "n0", b.rail = "r0";
   const auto sample = summarise(two_ranks(), {a, b});
   EXPECT_EQ(sample.error, "n1: earlier");
+  EXPECT_EQ(sample.failed.host + " " + sample.failed.peer + " " + sample.failed.rail, "n1 n0 r0");
   EXPECT_EQ(sample.points.size(), 1u);
 }
 

@@ -111,6 +111,12 @@ std::string traffic_problem(const JudgeContext& context, const CollectiveSample&
   return "";
 }
 
+std::string failure_problem(const CollectiveSample& sample) {
+  const auto takes_part = [&](const std::string& host) { return host.empty() || std::find(sample.hosts.begin(), sample.hosts.end(), host) != sample.hosts.end(); };
+  if (sample.error.empty() && !(sample.failed.host + sample.failed.peer + sample.failed.rail).empty()) return "a host is named for an error that is none";
+  return takes_part(sample.failed.host) && takes_part(sample.failed.peer) ? "" : "the host named for the error takes no part";
+}
+
 std::vector<Finding> failures(const CollectiveSample& sample) {
   std::vector<Finding> findings;
   for (const std::string& host : sample.missing) {
@@ -118,7 +124,10 @@ std::vector<Finding> failures(const CollectiveSample& sample) {
     subject.host = host;
     findings.push_back(make_finding("collective.failed", subject, "takes part", "did not arrive"));
   }
-  if (!sample.error.empty() && findings.empty()) findings.push_back(make_finding("collective.failed", {}, "an end", sample.error));
+  if (!sample.error.empty() && findings.empty()) {
+    const Subject subject{.host = sample.failed.host, .rail = sample.failed.rail, .peer = sample.failed.peer};
+    findings.push_back(make_finding("collective.failed", subject, "an end", sample.error));
+  }
   if (sample.elements_wrong > 0)
     findings.push_back(make_finding("bench.data_wrong", {}, "no wrong element",
                                     std::to_string(sample.elements_wrong) + " of " + std::to_string(sample.elements_checked) +
@@ -147,6 +156,7 @@ Judgement judge_collective(const JudgeContext& context, const Record& record) {
   if (sample->hosts != record.hosts) return unusable(record, "sample is about other hosts than the record");
   if (std::set<std::string>(sample->hosts.begin(), sample->hosts.end()).size() != sample->hosts.size())
     return unusable(record, "a host is named twice");
+  if (const std::string problem = failure_problem(*sample); !problem.empty()) return unusable(record, problem);
   std::vector<Finding> findings = failures(*sample);
   if (!findings.empty()) return decide(std::move(findings));
   if (sample->hosts.size() < 2) return unusable(record, "a collective needs two nodes");

@@ -69,8 +69,8 @@ bool late(const Fold& fold, const Finding& finding) {
 /// launcher lost: of course it did not arrive.
 bool is_echo(Fold& fold, const Exhibit& exhibit, const Finding& finding) {
   if (late(fold, finding)) return true;
-  if (finding.cause == "collective.failed" && finding.subject.host.empty())
-    return std::any_of(exhibit.nodes.begin(), exhibit.nodes.end(), [&](int node) { return dark(fold.node(node)); });
+  if (finding.cause == "collective.failed" && (finding.subject.host.empty() || !finding.subject.peer.empty()))
+    return std::any_of(exhibit.nodes.begin(), exhibit.nodes.end(), [&](int node) { return dark(fold.node(node)) || lost(fold.node(node)); });
   if (finding.cause == "collective.failed") {
     const auto node = fold.input.inventory.find(finding.subject.host);
     return node && lost(fold.node(static_cast<int>(*node)));
@@ -82,13 +82,23 @@ bool is_echo(Fold& fold, const Exhibit& exhibit, const Finding& finding) {
   });
 }
 
+/// A repetition over the same nodes that failed again tells nothing new.
+bool repeats(const Exhibit& exhibit, const std::vector<const Exhibit*>& all) {
+  const auto failed = [](const Exhibit& each) {
+    return std::any_of(each.record.findings.begin(), each.record.findings.end(), [](const Finding& finding) { return finding.cause == "collective.failed"; });
+  };
+  return failed(exhibit) && std::any_of(all.begin(), all.end(), [&](const Exhibit* other) {
+           return other->nodes == exhibit.nodes && other->record.attempt < exhibit.record.attempt && failed(*other);
+         });
+}
+
 void fold_record(Fold& fold, const Exhibit& exhibit, bool search) {
   bool named = false;
   for (Finding finding : exhibit.record.findings) {
     named = named || !opens_gate(finding.verdict);
     finding.primary = finding.primary && !search && !is_echo(fold, exhibit, finding);
     const auto node = fold.input.inventory.find(finding.subject.host);
-    const bool of_one_node = node && (finding.cause.rfind("gate.", 0) != 0 || exhibit.nodes.size() == 1);
+    const bool of_one_node = node && finding.subject.peer.empty() && (finding.cause.rfind("gate.", 0) != 0 || exhibit.nodes.size() == 1);
     if (of_one_node && !search && !late(fold, finding)) {
       fold.add(static_cast<int>(*node), Tier::collective, finding);
     } else {
@@ -117,7 +127,7 @@ void fold_collective(Fold& fold) {
     if (recovered(*exhibit, all)) {
       warn_unstable(fold, *exhibit);
     } else if (!is_statement(exhibit)) {
-      fold_record(fold, *exhibit, is_search(*exhibit, all));
+      fold_record(fold, *exhibit, is_search(*exhibit, all) || repeats(*exhibit, all));
     }
   std::set<int> healthy;
   for (int node = 0; node < static_cast<int>(fold.nodes()); ++node)

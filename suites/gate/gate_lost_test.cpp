@@ -71,10 +71,11 @@ TEST(GateLost, ARailThatWentDarkInTheCollectiveIsBlamedAndNotTheWaitingOfTheOthe
   again.sample = good_collective(again.hosts, 2e9 / 8);
   again = judged({run.inventory, run.limits}, again);
   whole->sample["error"] = "n0001: waited for n0002 over rail1 after 120 transfers: nothing for 5.0 s";
+  whole->sample["failed"] = {{"host", "n0001"}, {"peer", "n0002"}, {"rail", "rail1"}};
   *whole = judged({run.inventory, run.limits}, *whole);
   run.records.push_back(again);
-  EXPECT_THAT(blamed(judge(run, run.text())), ElementsAre("collective.failed "))
-      << "without the statement nobody is named";
+  EXPECT_THAT(blamed(judge(run, run.text())), ElementsAre(testing::StartsWith("collective.failed n0001")))
+      << "without the statement it is who waited for whom";
   run.records.push_back(
       {.identity = run.identity,
        .check = "collective.allreduce",

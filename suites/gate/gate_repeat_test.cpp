@@ -45,6 +45,30 @@ TEST(GateRepeat, WrongDataIsNeverForgiven) {
   expect_shut(judge(run, run.text()), "a second finding");
 }
 
+TEST(GateRepeat, ACollectiveThatFailsEachTimeIsToldOnceWithWhoWaitedForWhom) {
+  GoodRun run = with_attempts({1, 1});
+  for (Record& record : run.records) {
+    if (record.check != "collective.allreduce") continue;
+    record.sample["error"] = "n0001: waited for n0002 over rail1 after 120 transfers: nothing for 5.0 s";
+    record.sample["failed"] = {{"host", "n0001"}, {"peer", record.attempt == 0 ? "n0002" : "n0004"}, {"rail", "rail1"}};
+    record = judged({run.inventory, run.limits}, record);
+  }
+  const GateResult result = judge(run, run.text());
+  EXPECT_THAT(blamed(result), testing::ElementsAre("collective.failed n0001 rail1 <-> n0002")) << said(result);
+}
+
+TEST(GateRepeat, WhoIsNamedForAnErrorTakesPartAndOnlyForAnError) {
+  for (const nlohmann::json& failed : {nlohmann::json{{"host", "n0001"}, {"peer", ""}, {"rail", ""}}, nlohmann::json{{"host", "n0009"}, {"peer", ""}, {"rail", ""}}}) {
+    GoodRun run = with_attempts({1});
+    change(run, "collective.allreduce", [&](Record& record) {
+      record.sample["failed"] = failed;
+      if (failed["host"] == "n0009") record.sample["error"] = "n0009: no";
+      return true;
+    });
+    expect_shut(judge(run, run.text()), failed.dump());
+  }
+}
+
 TEST(GateRepeat, ThatNoCollectiveCouldRunIsSaid) {
   GoodRun run = good_run();
   change(run, "link.rail", [](Record& record) {
