@@ -65,7 +65,8 @@ const std::map<std::string, std::string>& known_metrics() {
       {"pair.overlay_latency", "s"},  {"pair.latency_tail", "s"},        {"collective.busbw_share", "1"},
       {"link.recovery_rate", "1/s"},  {"link.ack_timeout_rate", "1/s"},  {"link.symbol_errors_per_hour", "1/s"},
       {"link.drop_rate", "1/s"},      {"link.discard_rate", "1/s"},   {"link.slow_restart_rate", "1/s"},
-      {"link.traffic_share", "1"},    {"overlay.rate_share", "1"},
+      {"link.traffic_share", "1"},    {"overlay.rate_share", "1"},       {"pair.late_share", "1"},
+      {"pair.burst_ratio", "1"},      {"pair.burst_time", "s"},          {"pair.longest_gap", "s"},
   };
   return metrics;
 }

@@ -54,6 +54,14 @@ const char* to_string(Effect effect) {
       return "slow with others running, good alone";
     case Effect::flows:
       return "TCP connections lost";
+    case Effect::flows_blocked:
+      return "TCP connections without full-size segments";
+    case Effect::flows_late:
+      return "TCP connections late";
+    case Effect::stall:
+      return "falls silent for a while";
+    case Effect::flow_slow:
+      return "TCP connections far slower than others";
     case Effect::segment:
       return "small TCP segments";
     case Effect::crossed:

@@ -21,7 +21,7 @@ double median(std::vector<float> values) {
 
 struct Tally {
   std::size_t mtu = 0, unstable = 0, unreachable = 0, both = 0, retested = 0, again = 0, echo = 0, deaf = 0;
-  std::vector<float> share, loss, flows_lost, segments;
+  std::vector<float> share, loss, flows_lost, flows_blocked, flows_late, flow_slow, stall, segments;
 };
 
 Tally tally(const Culprit& culprit, const PathTable& table) {
@@ -32,8 +32,13 @@ Tally tally(const Culprit& culprit, const PathTable& table) {
     out.unstable += cell.unstable;
     out.unreachable += cell.state == PathClass::unreachable;
     out.both += cell.both;
-    if (cell.flows_lost > 0) out.flows_lost.push_back(cell.flows_lost);
-    if (cell.segment > 0) out.segments.push_back(static_cast<float>(cell.segment));
+    const auto note = [](float value, std::vector<float>& values) { if (value > 0) values.push_back(value); };
+    note(cell.flows_lost, out.flows_lost);
+    note(cell.flows_blocked, out.flows_blocked);
+    note(std::max(cell.flows_late, cell.flows_lost), out.flows_late);
+    note(cell.flow_slow, out.flow_slow);
+    note(cell.stall, out.stall);
+    note(static_cast<float>(cell.segment), out.segments);
     out.retested += cell.retested;
     out.again += cell.again;
     out.echo += cell.echo;
@@ -243,17 +248,30 @@ void describe(Culprit& culprit, const PathTable& table) {
   } else if (2 * counts.flows_lost.size() > all) {
     culprit.effect = Effect::flows;
     culprit.text = fmt::format("{:.1f}% of connections never answered", median(counts.flows_lost) * 100);
+  } else if (2 * counts.flows_blocked.size() > all) {
+    culprit.effect = Effect::flows_blocked;
+    culprit.text = fmt::format("{:.1f}% of connections carry no full-size segment", median(counts.flows_blocked) * 100);
   } else if (2 * counts.segments.size() > all) {
     culprit.effect = Effect::segment;
     culprit.text = fmt::format("segments of {:.0f} bytes", median(counts.segments));
   } else if (culprit.loss > table.loss_ceiling()) {
     culprit.effect = Effect::loss;
+  } else if (2 * counts.flows_late.size() > all) {
+    culprit.effect = Effect::flows_late;
+    culprit.text = fmt::format("{:.1f}% of connections come late or not at all", median(counts.flows_late) * 100);
+  } else if (2 * counts.stall.size() > all) {
+    culprit.effect = Effect::stall;
+    culprit.text = fmt::format("nothing arrives for {:.1f} s, then it goes on at full rate", median(counts.stall));
   } else if (2 * counts.both > all) {
     culprit.effect = Effect::half_duplex;
+  } else if (2 * counts.flow_slow.size() > all) {
+    culprit.effect = Effect::flow_slow;
+    culprit.text = fmt::format("the slowest connection takes {:.0f} times as long as is usual", median(counts.flow_slow));
   }
   if (contradicted) culprit.confidence = std::min(culprit.confidence, 0.4);
   const bool hard = culprit.effect == Effect::mtu || culprit.effect == Effect::unreachable ||
-                    culprit.effect == Effect::flows || culprit.effect == Effect::segment;
+                    culprit.effect == Effect::flows || culprit.effect == Effect::flows_blocked ||
+                    culprit.effect == Effect::segment;
   if (counts.retested > 0) {
     culprit.confidence = std::min(0.95, culprit.confidence + 0.1);
   } else if (culprit.kind == CulpritKind::pair && !hard) {

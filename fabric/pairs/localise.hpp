@@ -28,7 +28,11 @@ struct PathResult {
                            ///< with others running
   bool both = false;       ///< bad only with both directions running at once; `share` is of their sum then
   float flows_lost = 0;    ///< share of the many short connections that were never answered: bad whatever repetitions say
+  float flows_blocked = 0; ///< share of them that carry small packets alone: the same
   int segment = 0;         ///< bytes of TCP segments that are too small: the same
+  float flows_late = 0;    ///< share that needed something sent again, where that is too many
+  float stall = 0;         ///< seconds for which nothing arrived, where that alone made it slow
+  float flow_slow = 0;     ///< how many times longer than usual the slowest takes, where that is too long
   bool deaf = false;       ///< unreachable: none of the sender's connections is answered, while the receiver's own are
 };
 
@@ -87,6 +91,10 @@ enum class Effect : std::uint8_t {
   contention,
   half_duplex,
   flows,
+  flows_blocked,
+  flows_late,
+  flow_slow,
+  stall,
   segment,
   crossed,
   duplicate,

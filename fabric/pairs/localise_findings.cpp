@@ -64,6 +64,14 @@ const char* cause_of(const Culprit& culprit, const Observation& observation) {
       return "pair.inconsistent";
     case Effect::flows:
       return "pair.flows_lost";
+    case Effect::flows_blocked:
+      return "pair.mtu_path";
+    case Effect::flows_late:
+      return "pair.flows_late";
+    case Effect::flow_slow:
+      return "pair.flow_slow";
+    case Effect::stall:
+      return "pair.stalls";
     case Effect::segment:
       return "pair.segment_small";
     case Effect::half_duplex:
@@ -159,6 +167,14 @@ std::string expected_text(const Culprit& culprit, const Observation& observation
       return "echoes are answered";
     case Effect::flows:
       return "every TCP connection is answered";
+    case Effect::flows_blocked:
+      return "full-size segments pass on every TCP connection";
+    case Effect::flows_late:
+      return "TCP connections are answered at once";
+    case Effect::stall:
+      return "data arrives without a pause";
+    case Effect::flow_slow:
+      return "every TCP connection is about as fast";
     case Effect::segment:
       return "TCP segments that fill the declared MTU";
     case Effect::half_duplex:
@@ -228,6 +244,11 @@ std::string path_text(const DirectedPath& path, const PathTable& table, const Ob
   if (cell.echo) return text + "no echo is answered";
   if (cell.state == PathClass::unreachable) return text + (cell.deaf ? "no connection is answered" : "unreachable");
   if (cell.flows_lost > 0) return text + fmt::format("{:.1f}% of TCP connections never answered", cell.flows_lost * 100);
+  if (cell.flows_blocked > 0)
+    return text + fmt::format("{:.1f}% of TCP connections carry small packets alone", cell.flows_blocked * 100);
+  if (cell.flows_late > 0) return text + fmt::format("{:.1f}% of TCP connections late", cell.flows_late * 100);
+  if (cell.stall > 0) return text + fmt::format("nothing arrives for {:.1f} s", cell.stall);
+  if (cell.flow_slow > 0) return text + fmt::format("a TCP connection takes {:.0f} times as long as most", cell.flow_slow);
   if (cell.segment > 0) return text + fmt::format("TCP segments of {} bytes", cell.segment);
   const bool loss_alone = cell.share < 0 && cell.loss > 0;
   if (!loss_alone) text += cell.share >= 0 ? shares(cell.share, observation).second : std::string("below the limit");

@@ -17,7 +17,7 @@ using testing::World;
 void spoil(Observation& o, const std::function<void(PathResult&)>& edit) {
   for (PathResult& path : o.paths) {
     edit(path);
-    if (path.flows_lost > 0 || path.segment > 0) path.result = PathClass::bad;
+    if (path.flows_lost > 0 || path.flows_blocked > 0 || path.segment > 0) path.result = PathClass::bad;
   }
 }
 
@@ -39,6 +39,31 @@ TEST(LocaliseFlows, ARepetitionAloneThatMetNoneClearsNothing) {
     for (const auto& [from, to] : {std::pair(2, peer), std::pair(peer, 2)})
       o.paths.push_back({.from = from, .to = to, .result = PathClass::good, .mode = PairMode::alone, .share = 0.97F});
   EXPECT_THAT(keys(localise(o)), ElementsAre("rail TCP connections lost n2.0.both"));
+}
+
+TEST(LocaliseFlows, ConnectionsThatCarrySmallPacketsAloneStayBadWhateverRepetitionsGive) {
+  Observation o = World(4, 1).observe();
+  spoil(o, [](PathResult& path) { path.flows_blocked = path.from == 2 || path.to == 2 ? 0.06F : 0; });
+  for (const auto& [from, to] : {std::pair(2, 0), std::pair(0, 2)})
+    o.paths.push_back({.from = from, .to = to, .result = PathClass::good, .mode = PairMode::alone, .share = 0.97F});
+  EXPECT_THAT(keys(localise(o)), ElementsAre("rail TCP connections without full-size segments n2.0.both"));
+  EXPECT_EQ(findings(localise(o), o)[0].cause, "pair.mtu_path");
+}
+
+TEST(LocaliseFlows, LateAndSlowConnectionsAreClearedByRepetitions) {
+  for (const bool late : {true, false}) {
+    Observation o = World(4, 1).observe();
+    for (PathResult& path : o.paths) {
+      if (path.from != 2 && path.to != 2) continue;
+      (late ? path.flows_late : path.flow_slow) = late ? 0.3F : 60;
+      path.result = PathClass::bad;
+    }
+    EXPECT_THAT(keys(localise(o)), ElementsAre(HasSubstr(late ? "rail TCP connections late n2.0" : "rail TCP connections far slower than others n2.0")));
+    for (const int peer : {0, 1, 3})
+      for (const auto& [from, to] : {std::pair(2, peer), std::pair(peer, 2)})
+        o.paths.push_back({.from = from, .to = to, .result = PathClass::good, .mode = PairMode::alone, .share = 0.97F});
+    for (const Finding& finding : findings(localise(o), o)) EXPECT_NE(finding.cause, late ? "pair.flows_late" : "pair.flow_slow");
+  }
 }
 
 TEST(LocaliseFlows, WhoseConnectionsAreNotAnsweredIsTold) {

@@ -45,6 +45,11 @@ nlohmann::json flow_count_to_json(const FlowCount& flows) {
           {"late", flows.late},
           {"segment_bytes", flows.segment_bytes},
           {"first_lost", flows.first_lost},
+          {"whole", flows.whole},
+          {"blocked", flows.blocked},
+          {"usual_s", flows.usual_s},
+          {"slowest_s", flows.slowest_s},
+          {"first_blocked", flows.first_blocked},
           {"error", flows.error}};
 }
 
@@ -61,6 +66,11 @@ FlowCount flow_count_from(const nlohmann::json& value) {
           .late = count_from(value, "late"),
           .segment_bytes = count_from(value, "segment_bytes"),
           .first_lost = value.at("first_lost").get<std::string>(),
+          .whole = count_from(value, "whole"),
+          .blocked = count_from(value, "blocked"),
+          .usual_s = value.at("usual_s").get<double>(),
+          .slowest_s = value.at("slowest_s").get<double>(),
+          .first_blocked = value.at("first_blocked").get<std::string>(),
           .error = value.at("error").get<std::string>()};
 }
 

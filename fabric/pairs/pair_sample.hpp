@@ -34,12 +34,21 @@ struct DirectionSample {
 /// Short TCP connections that one end dialled to the other, all at once, before anything was streamed
 /// (fabric/tcp/flows.hpp).
 struct FlowCount {
+  /// So long a burst may take: what is lost is sent again after 0.2, 0.6 and 1.4 s where the round trip is short.
+  static constexpr double burst_s = 2;
+  static constexpr int repetitions = 3;  ///< of a burst that stands out
+
   std::uint64_t dialled = 0;        ///< 0: not tried
   std::uint64_t answered = 0;       ///< connected, and the peer's process answered the token rightly
   std::uint64_t late = 0;           ///< of these, after a segment was sent again
   std::uint64_t segment_bytes = 0;  ///< most payload the dialling end puts into a TCP segment to the peer, the least over
                                     ///< its connections of both ways; 0: none was made
   std::string first_lost;           ///< "from port 40123: no answer in 3.5 s"; empty: none
+  std::uint64_t whole = 0;          ///< of those answered, a burst of full-size segments came there and back
+  std::uint64_t blocked = 0;        ///< of those answered, no segment of full size came there, or none back
+  double usual_s = 0;               ///< what a quarter of the bursts took at most, there and back; 0: none came back
+  double slowest_s = 0;             ///< the best time of the slowest that stood out in every repetition, else usual_s
+  std::string first_blocked;        ///< as first_lost
   std::string error;                ///< why they were not counted; empty: they were
 
   bool dead() const { return dialled > 0 && answered == 0; }

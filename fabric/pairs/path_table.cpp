@@ -46,10 +46,14 @@ PathTable::PathTable(const Observation& observation)
     if (alone && !cell.retested) {
       cell.share = cell.loss = -1;
       cell.both = false;
+      cell.flows_late = cell.flow_slow = cell.stall = 0;
     }
     cell.retested = cell.retested || alone;
     if (bool(alone) != cell.retested) continue;
     cell.both = cell.both || path.both;
+    cell.flows_late = std::max(cell.flows_late, path.flows_late);
+    cell.flow_slow = std::max(cell.flow_slow, path.flow_slow);
+    cell.stall = std::max(cell.stall, path.stall);
     if (path.share >= 0) cell.share = cell.share < 0 ? path.share : std::min(cell.share, path.share);
     cell.loss = std::max(cell.loss, path.loss);
   }
@@ -83,8 +87,9 @@ void PathTable::add_flows(const Observation& observation) {
     if (!valid(path, nodes_, rails_)) continue;
     Cell& cell = at(path.rail, path.from, path.to);
     cell.deaf = cell.deaf || path.deaf;
-    if (path.flows_lost <= 0 && path.segment <= 0) continue;
+    if (path.flows_lost <= 0 && path.flows_blocked <= 0 && path.segment <= 0) continue;
     cell.flows_lost = std::max(cell.flows_lost, path.flows_lost);
+    cell.flows_blocked = std::max(cell.flows_blocked, path.flows_blocked);
     cell.segment = std::max(cell.segment, path.segment);
     cell.contention = cell.unstable = false;
     if (cell.state != PathClass::unreachable) cell.state = PathClass::bad;

@@ -21,7 +21,8 @@ struct Cell {
   bool both = false;        ///< bad only with both directions running at once
   float share = -1, loss = -1;
   float loaded_share = -1;  ///< the least share with others running
-  float flows_lost = 0;
+  float flows_lost = 0, flows_blocked = 0;
+  float flows_late = 0, flow_slow = 0, stall = 0;
   int segment = 0;
   bool deaf = false;        ///< as in PathResult
 };

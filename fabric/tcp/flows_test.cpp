@@ -7,9 +7,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <set>
 #include <thread>
+
+#include "fabric/tcp/burst.hpp"
 
 namespace fabricgate::fabric {
 namespace {
@@ -43,6 +48,9 @@ TEST(Flows, EveryConnectionOfBothEndsIsAnswered) {
     EXPECT_EQ(seen->dialled.dialled, 64u);
     EXPECT_EQ(seen->dialled.answered, 64u);
     EXPECT_EQ(seen->accepted, 64u);
+    EXPECT_EQ(seen->dialled.whole, 64u);
+    EXPECT_EQ(seen->dialled.blocked, 0u);
+    EXPECT_GT(seen->dialled.usual_s, 0);
     EXPECT_GT(seen->dialled.segment_bytes, 10'000u) << "of loopback, whose MTU is 65536";
   }
 }
@@ -69,28 +77,56 @@ TEST(Flows, ASegmentSizeThatTheOtherEndKeepsSmallIsSeenByWhoSends) {
   EXPECT_EQ(ends.at_a.dialled.answered, 64u);
 }
 
-using Answer = std::function<std::uint64_t(std::uint64_t)>;
+struct Asked {
+  int connection = 0;  ///< in the order of arrival
+  int number = 0;      ///< 0: the word, then bursts
+  Message message;
+};
+/// nullopt: says nothing.
+using Answer = std::function<std::optional<Message>(const Asked&)>;
 
-/// In place of b: takes all connections, answers what it reads by `answer`, dials once and is through.
+Message right(const Asked& asked) {
+  return inverted(asked.message);
+}
+Message wrong(const Asked& asked) {
+  return {.bytes = asked.message.bytes};
+}
+
+struct StoodIn {
+  Socket socket;
+  Asked asked;
+  Message out;
+};
+
+/// Reads what there is, answers what is whole; false when the peer closed.
+bool serve(StoodIn& end, const Answer& answer) {
+  if (!end.out.whole() && !end.out.write_to(end.socket)) return false;
+  if (!end.asked.message.read_from(end.socket)) return false;
+  if (!end.asked.message.whole()) return true;
+  if (auto say = answer(end.asked)) end.out = std::move(*say);
+  end.asked.message = empty_message(burst_bytes);
+  ++end.asked.number;
+  return end.out.write_to(end.socket);
+}
+
+/// In place of b: takes all connections, answers by `answer` until they are closed, and dials once itself.
 void stand_in(const Ends& ends, std::set<int>& ports, const Answer& answer) {
-  std::vector<Socket> taken;
+  const auto limit = Deadline::in_seconds(20);
+  std::vector<StoodIn> taken;
   for (int i = 0; i < 64; ++i) {
-    auto socket = tcp_accept(ends.b, a_address, Deadline::in_seconds(10));
+    auto socket = tcp_accept(ends.b, a_address, limit);
     if (!socket) return;
     sockaddr_in peer{};
     socklen_t length = sizeof peer;
     ::getpeername(socket->fd(), reinterpret_cast<sockaddr*>(&peer), &length);
     ports.insert(ntohs(peer.sin_port));
-    taken.push_back(std::move(*socket));
+    taken.push_back({std::move(*socket), {.connection = i, .message = empty_message(sizeof(Token))}, {}});
   }
-  const auto limit = Deadline::in_seconds(10);
-  for (const Socket& socket : taken)
-    for (std::uint64_t word = 0; !limit.passed();) {
-      if (::read(socket.fd(), &word, sizeof word) != sizeof word) continue;
-      word = answer(word);
-      if (::write(socket.fd(), &word, sizeof word) != sizeof word) break;
-      break;
-    }
+  const auto closed = [&](StoodIn& end) { return !serve(end, answer); };
+  while (!taken.empty() && !limit.passed()) {
+    taken.erase(std::remove_if(taken.begin(), taken.end(), closed), taken.end());
+    std::this_thread::yield();
+  }
   EXPECT_TRUE(tcp_connect(b_address, a_address, ends.a.port, limit));
 }
 
@@ -104,7 +140,7 @@ FlowsSeen against(const Answer& answer, std::set<int>& ports) {
 
 TEST(Flows, WhoOnlySendsBackWhatCameIsNotThePeer) {
   std::set<int> ports;
-  const FlowsSeen seen = against([](std::uint64_t word) { return word; }, ports);
+  const FlowsSeen seen = against(wrong, ports);
   EXPECT_EQ(seen.dialled.dialled, 64u);
   EXPECT_EQ(seen.dialled.answered, 0u);
   EXPECT_THAT(seen.dialled.first_lost, HasSubstr("other bytes"));
@@ -112,17 +148,57 @@ TEST(Flows, WhoOnlySendsBackWhatCameIsNotThePeer) {
 
 TEST(Flows, OneConnectionThatIsAnsweredWronglyIsCountedAndItsPortIsTold) {
   std::set<int> ports;
-  int answers = 0;
-  const FlowsSeen seen = against([&](std::uint64_t word) { return ++answers == 7 ? word : ~word; }, ports);
+  const FlowsSeen seen = against([](const Asked& asked) { return asked.connection == 7 ? wrong(asked) : right(asked); }, ports);
   EXPECT_EQ(seen.dialled.answered, 63u);
   EXPECT_TRUE(seen.dialled.lost());
   EXPECT_FALSE(seen.dialled.dead());
   EXPECT_THAT(seen.dialled.first_lost, HasSubstr("from port "));
 }
 
+TEST(Flows, ABurstThatNeverComesBackIsBlockedThoughItsConnectionWasAnswered) {
+  std::set<int> ports;
+  const auto keeps_bursts = [](const Asked& asked) {
+    return asked.connection % 16 == 3 && asked.number > 0 ? std::nullopt : std::optional(right(asked));
+  };
+  const FlowsSeen seen = against(keeps_bursts, ports);
+  EXPECT_EQ(seen.dialled.answered, 64u);
+  EXPECT_EQ(seen.dialled.whole, 60u);
+  EXPECT_EQ(seen.dialled.blocked, 4u);
+  EXPECT_THAT(seen.dialled.first_blocked, HasSubstr("came back"));
+  EXPECT_THAT(seen.dialled.first_lost, IsEmpty());
+}
+
+TEST(Flows, ABurstWithOtherContentIsNoneThatArrived) {
+  std::set<int> ports;
+  const auto flips = [](const Asked& asked) {
+    Message answer = right(asked);
+    if (asked.connection == 5 && asked.number > 0) answer.bytes[burst_bytes - 1] ^= 1;
+    return answer;
+  };
+  const FlowsSeen seen = against(flips, ports);
+  EXPECT_EQ(seen.dialled.whole, 63u);
+  EXPECT_EQ(seen.dialled.blocked, 1u);
+  EXPECT_THAT(seen.dialled.first_blocked, HasSubstr("other bytes"));
+}
+
+TEST(Flows, AConnectionThatIsSlowEveryTimeStandsOutAndOneThatIsSlowOnceDoesNot) {
+  for (const bool always : {true, false}) {
+    std::set<int> ports;
+    const auto slow = [always](const Asked& asked) {
+      if (asked.connection == 9 && (always ? asked.number > 0 : asked.number == 1))
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      return right(asked);
+    };
+    const FlowCount seen = against(slow, ports).dialled;
+    EXPECT_EQ(seen.whole, 64u);
+    EXPECT_EQ(seen.slowest_s > 0.25, always) << seen.slowest_s;
+    EXPECT_LE(seen.usual_s, seen.slowest_s);
+  }
+}
+
 TEST(Flows, SourcePortsMeetEveryRemainderOfSixteen) {
   std::set<int> ports, remainders;
-  EXPECT_EQ(against([](std::uint64_t word) { return ~word; }, ports).dialled.answered, 64u);
+  EXPECT_EQ(against(right, ports).dialled.answered, 64u);
   EXPECT_EQ(ports.size(), 64u);
   for (const int port : ports) remainders.insert(port % 16);
   EXPECT_EQ(remainders.size(), 16u);

@@ -82,6 +82,29 @@ std::optional<WrongWay> wrong_way(const fabric::ReachAnswer& answer, const Rail&
 
 /// Payload that a TCP segment between two rails must have room for, by their declared MTUs; see pair_flows.cpp.
 std::uint64_t least_segment(const Rail& a, const Rail& b);
+/// Both directions at once, against the sum of what each carried by itself.
+struct BothRun {
+  double share = 0;    ///< of that sum
+  bool low = false;    ///< below the limit
+  double silent_s = 0; ///< low for that alone: for so long nothing arrived, and without it the share is good. Half duplex
+                       ///< is not that: frames go on to arrive.
+};
+BothRun judge_both_run(const Limit& share, const fabric::PairSample& sample);
+
+/// Share of connections that came late, and how many times longer than usual the slowest one's burst took, where that
+/// is more than the limits allow.
+std::optional<double> too_many_late(const Limits& limits, const fabric::FlowCount& count);
+std::optional<double> too_slow(const Limits& limits, const fabric::FlowCount& count);
+/// The limit of connections that is missing; empty: none.
+std::string missing_flow_limit(const Limits& limits);
+
+/// With others running, queues and processors are shared: such a finding warns, and fails the path once it is seen
+/// alone.
+inline Finding settled(const fabric::PairSample& sample, Finding finding) {
+  finding.verdict = sample.mode == fabric::PairMode::together ? Verdict::warn : Verdict::fail;
+  return finding;
+}
+
 /// Findings about the many short connections of a rail, which are tried before anything is streamed; a reason when their
 /// counts are no evidence.
 std::string judge_flows(const JudgeContext& context, const fabric::PairSample& sample, std::vector<Finding>& findings);

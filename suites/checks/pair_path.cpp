@@ -87,13 +87,6 @@ std::string sweep_problem(const fabric::DirectionSample& direction, const std::v
   return "";
 }
 
-/// With others running, queues and processors are shared: such a finding warns, and fails the path once it is seen
-/// alone.
-Finding settled(const PairView& v, Finding finding) {
-  if (v.sample.mode == fabric::PairMode::together) finding.verdict = Verdict::warn;
-  return finding;
-}
-
 /// Findings of one direction; an impossible or unusable number gives a reason instead.
 std::string judge_direction(const PairView& v, int index, std::vector<Finding>& findings) {
   const fabric::DirectionSample& direction = index == 0 ? v.sample.a_to_b : v.sample.b_to_a;
@@ -112,7 +105,7 @@ std::string judge_direction(const PairView& v, int index, std::vector<Finding>& 
   const Limit& again = *v.context.limits.find("pair.retransmit_share");
   if (fabric::retransmitted(direction, *again.high))
     findings.push_back(settled(
-        v, held_against(make_finding("pair.packet_loss", subject_of(v, index),
+        v.sample, held_against(make_finding("pair.packet_loss", subject_of(v, index),
                                      percent_text(*again.high) + " of TCP segments sent again at most",
                                      std::to_string(direction.retransmitted) + " of " +
                                          std::to_string(direction.segments) + ", at longest nothing arrived for " +
@@ -133,9 +126,15 @@ std::string judge_direction(const PairView& v, int index, std::vector<Finding>& 
   return "";
 }
 
-/// What one direction carried by itself, as judged.
+/// What one direction carried, as judged.
 double carried(const fabric::DirectionSample& direction) {
   return direction.sweep.back().bytes_per_s;
+}
+
+/// The same of the time in which something arrived.
+double carried_awake(const fabric::DirectionSample& direction) {
+  const double elapsed = direction.sweep.back().elapsed_s, awake = elapsed - direction.longest_gap_s;
+  return awake > 0 ? carried(direction) * elapsed / awake : 0;
 }
 
 /// Both directions at once against the sum of what each carried by itself, so that a slow direction is not called half
@@ -156,14 +155,13 @@ std::string judge_both(const PairView& v, std::vector<Finding>& findings) {
                        std::to_string(both[i]->payload_errors) + " of " + std::to_string(both[i]->payload_checked)));
   }
   const Limit& share = *v.context.limits.find("pair.both_share");
-  const double sum = carried(*both[0]) + carried(*both[1]), apart = carried(v.sample.a_to_b) + carried(v.sample.b_to_a);
-  if (sum < *share.low * apart)
-    findings.push_back(settled(
-        v, held_against(make_finding("pair.half_duplex", subject_of(v),
-                                     "both directions at once at least " + percent_text(*share.low) + " of " +
-                                         rate_text(apart),
-                                     rate_text(sum)),
-                        "pair.both_share", share)));
+  const BothRun run = judge_both_run(share, v.sample);
+  if (!run.low) return "";
+  const double apart = carried(v.sample.a_to_b) + carried(v.sample.b_to_a), sum = carried(*both[0]) + carried(*both[1]);
+  Finding finding = run.silent_s > 0 ? make_finding("pair.stalls", subject_of(v), "data arrives without a pause",
+                                                    "nothing for " + time_text(run.silent_s) + " with both directions at once, " + rate_text(sum) + " of " + rate_text(apart))
+                                     : make_finding("pair.half_duplex", subject_of(v), "both directions at once at least " + percent_text(*share.low) + " of " + rate_text(apart), rate_text(sum));
+  findings.push_back(settled(v.sample, held_against(std::move(finding), "pair.both_share", share)));
   return "";
 }
 
@@ -207,7 +205,8 @@ Judgement judge_path(const JudgeContext& context, const Record& record, bool rai
   const auto view = read_view(context, record);
   if (!view) return unusable(record, view.error().what);
   const std::string latency = !rail ? "pair.overlay_latency" : is_tcp(view->sample) ? "pair.latency_tcp" : "pair.latency";
-  const std::string missing = first_missing_limit(context, latency, rail);
+  std::string missing = first_missing_limit(context, latency, rail);
+  if (missing.empty() && rail) missing = missing_flow_limit(context.limits);
   if (!missing.empty()) return limit_missing(record, missing);
   std::vector<Finding> findings;
   const std::string of_flows = rail ? judge_flows(context, view->sample, findings) : "";
@@ -231,6 +230,15 @@ Judgement judge_path(const JudgeContext& context, const Record& record, bool rai
 }
 
 }  // namespace
+
+BothRun judge_both_run(const Limit& share, const fabric::PairSample& sample) {
+  const double apart = carried(sample.a_to_b) + carried(sample.b_to_a);
+  BothRun run{.share = (carried(sample.a_to_b_both) + carried(sample.b_to_a_both)) / apart};
+  run.low = run.share < *share.low;
+  const double awake = carried_awake(sample.a_to_b_both) + carried_awake(sample.b_to_a_both);
+  if (run.low && awake >= *share.low * apart) run.silent_s = std::max(sample.a_to_b_both.longest_gap_s, sample.b_to_a_both.longest_gap_s);
+  return run;
+}
 
 Judgement judge_pair_rail(const JudgeContext& context, const Record& record) { return judge_path(context, record, true); }
 

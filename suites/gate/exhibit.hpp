@@ -72,6 +72,7 @@ struct Exhibit {
   fabric::PairMode mode = fabric::PairMode::together;
   std::vector<fabric::PathResult> paths;  ///< pair.rail; rail is the index into rail_names()
   std::optional<PathFigures> figures;
+  double longest_gap_s = 0;               ///< pair.rail: for so long nothing arrived of what was sent
   std::vector<fabric::ReachFact> reach;   ///< pair.reach
   std::vector<fabric::LossPath> losses;   ///< pair.reach, rails whose frames were counted
   std::optional<fabric::RailFact> rail;   ///< link.rail

@@ -12,128 +12,6 @@
 namespace fabricgate::suites {
 namespace {
 
-int rail_index(const Inventory& inventory, const std::string& name) {
-  const auto& first = inventory.nodes[0].spec;
-  if (first)
-    for (std::size_t i = 0; i < first->rails.size(); ++i)
-      if (first->rails[i].name == name) return static_cast<int>(i);  // rail_names() begins with these
-  const auto names = rail_names(inventory);
-  const auto found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
-}
-
-double pair_rate(const Inventory& inventory, const Exhibit& exhibit) {
-  double rate = 0;
-  for (const int node : exhibit.nodes) {
-    const Rail* rail = declared_rail(&inventory.nodes[static_cast<std::size_t>(node)], exhibit.record.rail);
-    if (rail == nullptr) return 0;
-    rate = rate == 0 ? rail->rate_bits_per_s / 8 : std::min(rate, rail->rate_bits_per_s / 8);
-  }
-  return rate;
-}
-
-fabric::PathClass classify(const fabric::PairSample& sample, const fabric::DirectionSample& direction, double share, const Limit& limit) {
-  if (!sample.error.empty()) return fabric::PathClass::unreachable;
-  if (!direction.error.empty()) return direction.sweep.empty() ? fabric::PathClass::unreachable : fabric::PathClass::bad;
-  if (direction.sweep.empty() || !within(share, 1e-12, *limit.high)) return fabric::PathClass::unmeasured;
-  return share < *limit.low ? fabric::PathClass::bad : fabric::PathClass::good;
-}
-
-/// Share of the sum of both directions that runs with both at once, where it is below the limit.
-std::optional<double> half_duplex(const Limits& limits, const fabric::PairSample& sample) {
-  const Limit* limit = limits.find("pair.both_share");
-  for (const auto* direction : {&sample.a_to_b, &sample.b_to_a, &sample.a_to_b_both, &sample.b_to_a_both})
-    if (limit == nullptr || !limit->low || direction->sweep.empty()) return {};
-  const auto rate = [](const fabric::DirectionSample& direction) { return direction.sweep.back().bytes_per_s; };
-  const double share =
-      (rate(sample.a_to_b_both) + rate(sample.b_to_a_both)) / (rate(sample.a_to_b) + rate(sample.b_to_a));
-  return share < *limit->low ? std::optional<double>(share) : std::nullopt;
-}
-
-/// Makes a path that is good by its rate a bad one for what else was seen on it.
-void add_troubles(const Limits& limits, const fabric::PairSample& sample, int direction, fabric::PathResult& path) {
-  if (path.result != fabric::PathClass::good) return;
-  const Limit* most = limits.find("pair.retransmit_share");
-  if (most != nullptr && most->high)
-    if (const auto lost = fabric::retransmitted(direction == 0 ? sample.a_to_b : sample.b_to_a, *most->high)) {
-      path.result = fabric::PathClass::bad;
-      path.loss = static_cast<float>(*lost);
-      path.tentative = sample.mode == fabric::PairMode::together;
-      return;
-    }
-  if (!sample.a_to_b_both.error.empty() || !sample.b_to_a_both.error.empty()) {
-    path.result = fabric::PathClass::unreachable;  // it fell silent when both ran; what it carried before is not why
-    path.share = -1;
-  }
-  if (const auto share = half_duplex(limits, sample)) {
-    path.result = fabric::PathClass::bad;
-    path.both = true;
-    path.tentative = sample.mode == fabric::PairMode::together;
-    path.share = static_cast<float>(*share);
-  }
-}
-
-/// What the many short connections showed stands before what was streamed. Which way of a lost one's packets is at fault
-/// cannot be told, so both are bad; where one end's were all in vain nothing was streamed.
-void add_flows(const Inventory& inventory, const fabric::PairSample& sample, Exhibit& exhibit) {
-  const fabric::FlowCount* flows[] = {&sample.flows_a_to_b, &sample.flows_b_to_a};
-  const auto rail_of = [&](int node) { return declared_rail(&inventory.nodes[static_cast<std::size_t>(node)], exhibit.record.rail); };
-  const Rail *a = rail_of(exhibit.nodes[0]), *b = rail_of(exhibit.nodes[1]);
-  const bool in_vain = flows[0]->dead() || flows[1]->dead();
-  for (std::size_t i = 0; i < exhibit.paths.size() && a != nullptr && b != nullptr; ++i) {
-    fabric::PathResult& path = exhibit.paths[i];
-    for (const fabric::FlowCount* count : flows)
-      if (count->lost() && !in_vain) path.flows_lost = std::max(path.flows_lost, 1 - static_cast<float>(count->answered) / static_cast<float>(count->dialled));
-    path.deaf = flows[i]->dead() && !flows[1 - i]->dead();
-    if (path.flows_lost > 0) path.result = fabric::PathClass::bad;
-    if (in_vain && sample.error.empty()) path.result = flows[i]->dead() ? fabric::PathClass::unreachable : fabric::PathClass::unmeasured;
-    if (in_vain || flows[i]->answered == 0 || flows[i]->segment_bytes >= least_segment(*a, *b)) continue;
-    path.segment = static_cast<int>(flows[i]->segment_bytes);
-    if (path.result != fabric::PathClass::unreachable) path.result = fabric::PathClass::bad;
-  }
-}
-
-/// What an unbroken measurement moved, by either end.
-void note_moved(const fabric::PairSample& sample, int rail, Exhibit& exhibit) {
-  Moved a{.node = exhibit.nodes[0], .peer = exhibit.nodes[1], .rail = rail}, b{.node = a.peer, .peer = a.node, .rail = rail};
-  const auto add = [](const fabric::DirectionSample& direction, Moved& from, Moved& to) {
-    if (!direction.error.empty()) return;
-    from.sent_bytes += static_cast<double>(direction.sent_bytes);
-    to.received_bytes += static_cast<double>(direction.received_bytes);
-  };
-  add(sample.a_to_b, a, b);
-  add(sample.a_to_b_both, a, b);
-  add(sample.b_to_a, b, a);
-  add(sample.b_to_a_both, b, a);
-  if (sample.error.empty()) exhibit.moved = {a, b};
-}
-
-void extract_pair(const GateInput& input, Exhibit& exhibit) {
-  const auto sample = fabric::pair_sample_from_json(exhibit.record.sample);
-  if (!sample) return;
-  exhibit.mode = sample->mode;
-  if (exhibit.record.check == "pair.rail") note_moved(*sample, rail_index(input.inventory, exhibit.record.rail), exhibit);
-  PathFigures figures;
-  figures.latency_s = sample->latency_p50_s;
-  const Limit* limit = input.limits.find("pair.bandwidth_share");
-  const double rate = pair_rate(input.inventory, exhibit);
-  for (int i : {0, 1}) {
-    const fabric::DirectionSample& direction = i == 0 ? sample->a_to_b : sample->b_to_a;
-    if (!direction.sweep.empty()) figures.bytes_per_s[static_cast<std::size_t>(i)] = direction.sweep.back().bytes_per_s;
-    if (exhibit.record.check != "pair.rail" || limit == nullptr || !limit->low || !limit->high || rate <= 0) continue;
-    const double share = figures.bytes_per_s[static_cast<std::size_t>(i)] / rate;
-    fabric::PathResult path{.from = exhibit.nodes[static_cast<std::size_t>(i)], .to = exhibit.nodes[static_cast<std::size_t>(1 - i)],
-                            .rail = rail_index(input.inventory, exhibit.record.rail)};
-    path.result = classify(*sample, direction, share, *limit);
-    path.mode = sample->mode;
-    path.share = within(share, 0, 1e6) ? static_cast<float>(share) : -1;
-    add_troubles(input.limits, *sample, i, path);
-    exhibit.paths.push_back(path);
-  }
-  add_flows(input.inventory, *sample, exhibit);
-  exhibit.figures = figures;
-}
-
 /// What only the rail's own answer tells.
 void note_own_rail(const Inventory& inventory, const fabric::ReachAnswer& answer, fabric::ReachFact& fact) {
   const auto node = [&](int index) { return &inventory.nodes[static_cast<std::size_t>(index)]; };
@@ -238,6 +116,16 @@ fabric::Observation frame_of(const Inventory& inventory, const std::vector<Exhib
 }
 
 }  // namespace
+
+int rail_index(const Inventory& inventory, const std::string& name) {
+  const auto& first = inventory.nodes[0].spec;
+  if (first)
+    for (std::size_t i = 0; i < first->rails.size(); ++i)
+      if (first->rails[i].name == name) return static_cast<int>(i);  // rail_names() begins with these
+  const auto names = rail_names(inventory);
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
 
 void extract(const GateInput& input, Exhibit& exhibit) {
   const Record& record = exhibit.record;

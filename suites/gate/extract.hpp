@@ -8,4 +8,10 @@ namespace fabricgate::suites {
 /// cannot be read leaves them empty: its record is inconclusive anyhow.
 void extract(const GateInput& input, Exhibit& exhibit);
 
+/// The part of pair.rail and pair.overlay.
+void extract_pair(const GateInput& input, Exhibit& exhibit);
+
+/// Place in rail_names(), -1: none of that name.
+int rail_index(const Inventory& inventory, const std::string& name);
+
 }  // namespace fabricgate::suites

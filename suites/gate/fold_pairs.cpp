@@ -1,75 +1,13 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <unordered_map>
 
 #include "suites/checks/judging.hpp"
 #include "suites/gate/fold_state.hpp"
+#include "suites/gate/pair_groups.hpp"
 
 namespace fabricgate::suites {
 namespace {
-
-bool good(const Exhibit& exhibit) { return opens_gate(exhibit.record.verdict); }
-
-/// All attempts at one (check, pair, rail), planned one first.
-using Group = std::vector<const Exhibit*>;
-
-std::vector<Group> groups_of(const Exhibits& exhibits) {
-  std::vector<Group> groups;
-  for (const Exhibit& exhibit : exhibits.records) {
-    if (exhibit.record.tier != Tier::pair || exhibit.nodes.size() != 2) continue;
-    const bool same = !groups.empty() && groups.back()[0]->record.check == exhibit.record.check &&
-                      groups.back()[0]->nodes == exhibit.nodes && groups.back()[0]->record.rail == exhibit.record.rail;
-    if (!same) groups.emplace_back();
-    groups.back().push_back(&exhibit);  // exhibits are sorted by check, nodes, rail, attempt
-  }
-  return groups;
-}
-
-/// The measurement that was slow with others running, where every other one was good, alone and with others running: a
-/// warning. Wrong data is never that.
-const Exhibit* slow_once(const Group& group) {
-  if (group[0]->record.check != "pair.rail" || group[0]->record.attempt != 0) return nullptr;
-  const Exhibit* slow = nullptr;
-  bool alone = false, loaded = false;
-  for (const Exhibit* exhibit : group) {
-    const bool together = exhibit->mode == fabric::PairMode::together;
-    if (good(*exhibit)) {
-      (together ? loaded : alone) = true;
-      continue;
-    }
-    if (slow != nullptr || !together || exhibit->record.verdict != Verdict::fail) return nullptr;
-    slow = exhibit;
-  }
-  const auto wrong = [](const Finding& finding) {
-    return !opens_gate(finding.verdict) && finding.cause != "pair.below_floor" && finding.cause != "pair.latency_high";
-  };
-  if (slow == nullptr || !alone || !loaded) return nullptr;
-  const auto& findings = slow->record.findings;
-  return std::any_of(findings.begin(), findings.end(), wrong) ? nullptr : slow;
-}
-
-/// Warnings of one path. What was seen with others running, and not in any repetition alone, is told once as that, whatever
-/// it looked like; so is `slow`, which was slow_once.
-void warn(Fold& fold, const Group& group, const Exhibit* slow) {
-  const auto alone = [](const Exhibit* exhibit) { return exhibit->mode != fabric::PairMode::together; };
-  const auto clean = [](const Exhibit* exhibit) { return exhibit->record.verdict == Verdict::pass; };
-  const bool repeated = std::any_of(group.begin(), group.end(), alone);
-  const bool gone = repeated && std::all_of(group.begin(), group.end(), [&](const Exhibit* each) { return !alone(each) || clean(each); });
-  std::vector<const Exhibit*> passing;
-  for (const Exhibit* exhibit : group) {
-    if (exhibit == slow || (exhibit->record.verdict == Verdict::warn && gone && !alone(exhibit)))
-      passing.push_back(exhibit);
-    else if (exhibit->record.verdict == Verdict::warn)
-      for (const Finding& finding : exhibit->record.findings) fold.result.findings.push_back(finding);
-  }
-  if (passing.empty()) return;
-  const Record& record = passing[0]->record;
-  const Finding seen = record.findings.empty() ? Finding{} : record.findings[0];
-  fold.result.findings.push_back(make_finding("pair.unstable", {.host = record.hosts[0], .rail = record.rail, .peer = record.hosts[1]}, seen.expected,
-                                              fmt::format("{} in {} of {} measurements, with others running", seen.found, passing.size(), group.size())));
-}
 
 /// Findings of one node of a tier before, or of the end, about this rail: then the pair is only its echo.
 bool known_before(const NodeResult& node, const Finding& finding) {
@@ -243,6 +181,15 @@ void fold_unexplained(Fold& fold, std::vector<const Exhibit*> bad) {
   for (const Exhibit* exhibit : bad) stand_alone(fold, *exhibit);
 }
 
+/// A path that is bad for a known part warns of nothing else.
+void forget_explained(const Explained& explained, const std::vector<std::string>& rails, std::vector<PairWarning>& warnings) {
+  const auto told = [&](const PairWarning& warning) {
+    const auto rail = static_cast<int>(std::find(rails.begin(), rails.end(), warning.finding.subject.rail) - rails.begin());
+    return explained.has({.from = warning.a, .to = warning.b, .rail = rail}) || explained.has({.from = warning.b, .to = warning.a, .rail = rail});
+  };
+  warnings.erase(std::remove_if(warnings.begin(), warnings.end(), told), warnings.end());
+}
+
 /// "Node x left in this tier", written by the harness.
 void fold_statements(Fold& fold) {
   for (const Exhibit& exhibit : fold.exhibits.records) {
@@ -262,17 +209,22 @@ void fold_pairs(Fold& fold) {
   const std::vector<Group> groups = groups_of(fold.exhibits);
   std::set<const Exhibit*>& forgiven = fold.forgiven;
   std::vector<const Exhibit*> bad;
+  std::vector<PairWarning> warnings;
   for (const Group& group : groups) {
     const Exhibit* slow = slow_once(group);
     if (slow != nullptr) forgiven.insert(slow);
-    warn(fold, group, slow);
+    warn(group, slow, warnings);
     for (const Exhibit* exhibit : group) {
-      if (!good(*exhibit) && forgiven.count(exhibit) == 0 && exhibit->record.verdict != Verdict::skip) bad.push_back(exhibit);
-      if (forgiven.count(exhibit) != 0 || good(*exhibit))
+      if (!opens_gate(exhibit->record.verdict) && forgiven.count(exhibit) == 0 && exhibit->record.verdict != Verdict::skip) bad.push_back(exhibit);
+      if (forgiven.count(exhibit) != 0 || opens_gate(exhibit->record.verdict))
         for (const int node : exhibit->nodes) fold.fold(node, Tier::pair, Verdict::pass);
     }
   }
-  if (bad.empty() && !answered_by_another(fold.exhibits.records)) return;
+  const std::set<int> frozen = fold_stalls(fold);
+  for (const int node : frozen) lost[static_cast<std::size_t>(node)] = true;
+  const auto told = [&](const PairWarning& warning) { return frozen.count(warning.a) != 0 || frozen.count(warning.b) != 0; };
+  warnings.erase(std::remove_if(warnings.begin(), warnings.end(), told), warnings.end());
+  if (bad.empty() && !answered_by_another(fold.exhibits.records)) return fold_warnings(fold, std::move(warnings));
   fabric::Observation observation = pair_observation(fold.input.inventory, fold.exhibits.records);
   if (const Limit* share = fold.input.limits.find("pair.bandwidth_share"); share && share->low)
     observation.share_floor = *share->low;
@@ -293,6 +245,8 @@ void fold_pairs(Fold& fold) {
   const auto echo = [&](const Exhibit* exhibit) { return is_echo(fold, explained, observation.rails, *exhibit); };
   bad.erase(std::remove_if(bad.begin(), bad.end(), echo), bad.end());
   fold_unexplained(fold, std::move(bad));
+  forget_explained(explained, observation.rails, warnings);
+  fold_warnings(fold, std::move(warnings));
 }
 
 }  // namespace fabricgate::suites

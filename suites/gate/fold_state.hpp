@@ -40,6 +40,15 @@ void fold_traffic(Fold& fold);
 /// A rail whose links have one lower speed on every node: one finding of the rail.
 void fold_declared(Fold& fold);
 void fold_pairs(Fold& fold);
+/// A warning of a pair on a rail.
+struct PairWarning {
+  int a = 0, b = 0;
+  Finding finding;
+};
+/// Warnings of one cause that a node has with most of its partners are one of the node.
+void fold_warnings(Fold& fold, std::vector<PairWarning> warnings);
+/// Nodes that stand still for a moment in most of their measurements: a finding of each; returns them.
+std::set<int> fold_stalls(Fold& fold);
 /// Expected pairs that have no record; names the node that most of them share.
 void fold_missing_pairs(Fold& fold);
 void fold_collective(Fold& fold);

@@ -35,7 +35,8 @@ GoodRun with(const Spoil& planned, const Spoil& alone, const GoodRunShape& shape
 void deaf(const Record& record, json& sample) {
   if (!about(record, "n0003")) return;
   json& flows = sample["flows"][record.hosts[0] == "n0003" ? "b_to_a" : "a_to_b"];
-  flows["answered"] = flows["late"] = flows["segment_bytes"] = 0;
+  flows["answered"] = flows["late"] = flows["segment_bytes"] = flows["whole"] = 0;
+  flows["usual_s"] = flows["slowest_s"] = 0;
   flows["first_lost"] = "from port 40001: no answer in 3.5 s";
   for (const char* direction : {"a_to_b", "b_to_a"}) {
     sample[direction]["sweep"] = json::array();
@@ -44,7 +45,7 @@ void deaf(const Record& record, json& sample) {
 }
 
 void lose(json& sample, const char* direction, int count) {
-  sample["flows"][direction]["answered"] = 64 - count;
+  sample["flows"][direction]["answered"] = sample["flows"][direction]["whole"] = 64 - count;
   sample["flows"][direction]["first_lost"] = "from port 40001: no answer in 3.5 s";
 }
 
@@ -123,17 +124,81 @@ TEST(GateFlows, ConnectionsThatWereNotDialledNotCountedOrOfAnotherNumberAreNoEvi
       [](const Record&, json& sample) { sample["flows"]["b_to_a"]["answered"] = 65; },
       [](const Record&, json& sample) { sample["flows"]["b_to_a"]["late"] = 65; },
       [](const Record&, json& sample) { sample["flows"]["b_to_a"]["first_lost"] = "from port 1: no answer"; },
-      [](const Record&, json& sample) { sample["flows"]["b_to_a"]["segment_bytes"] = 0; }};
+      [](const Record&, json& sample) { sample["flows"]["b_to_a"]["segment_bytes"] = 0; },
+      [](const Record&, json& sample) { sample["flows"]["b_to_a"]["whole"] = 63; },
+      [](const Record&, json& sample) { sample["flows"]["b_to_a"]["blocked"] = 1; },
+      [](const Record&, json& sample) { sample["flows"]["b_to_a"]["first_blocked"] = "from port 1: none"; },
+      [](const Record&, json& sample) { sample["flows"]["b_to_a"]["usual_s"] = 0; },
+      [](const Record&, json& sample) { sample["flows"]["b_to_a"]["slowest_s"] = 0.001; }};
   for (std::size_t i = 0; i < spoils.size(); ++i) {
     const GoodRun run = with(spoils[i], spoils[i]);
     expect_shut(judge(run, run.text()), std::to_string(i));
   }
 }
 
-TEST(GateFlows, LateConnectionsAreTold) {
-  const Spoil late = [](const Record&, json& sample) { sample["flows"]["a_to_b"]["late"] = 64; };
-  const GoodRun run = with(late, nothing);
-  EXPECT_EQ(judge(run, run.text()).text, "READY (emulated)");
+/// n0003's connections show this in both its counts of every pair.
+Spoil at_n0003(const json& found) {
+  return [found](const Record& record, json& sample) {
+    if (about(record, "n0003"))
+      for (const char* direction : {"a_to_b", "b_to_a"}) sample["flows"][direction].update(found);
+  };
+}
+
+const json blocked = {{"whole", 60}, {"blocked", 4}, {"first_blocked", "from port 40001: no full-size segment came there in 2 s"}};
+const json slow = {{"slowest_s", 0.13}};
+const json many_late = {{"late", 19}};
+
+TEST(GateFlows, ConnectionsThatCarrySmallPacketsAloneAreBlamedOnTheRailTheyShareWhateverRepetitionsGive) {
+  for (const Spoil& alone : {at_n0003(blocked), Spoil(nothing)}) {
+    const GoodRun run = with(at_n0003(blocked), alone);
+    const GateResult result = judge(run, run.text());
+    EXPECT_EQ(result.text, "NOT READY");
+    EXPECT_THAT(blamed(result), ElementsAre("pair.mtu_path n0003 rail1 (fab1)")) << said(result);
+    EXPECT_THAT(said(result), HasSubstr("6.2% of connections carry no full-size segment"));
+    EXPECT_THAT(verdicts(result), ElementsAre("pass", "pass", "fail", "pass"));
+  }
+}
+
+TEST(GateFlows, AConnectionThatIsFarSlowerAloneTooIsBlamedOnTheRailItShares) {
+  const GoodRun run = with(at_n0003(slow), at_n0003(slow));
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.text, "NOT READY");
+  EXPECT_THAT(blamed(result), ElementsAre("pair.flow_slow n0003 rail1 (fab1)")) << said(result);
+  EXPECT_THAT(said(result), HasSubstr("65 times"));
+  EXPECT_THAT(verdicts(result), ElementsAre("pass", "pass", "fail", "pass"));
+}
+
+TEST(GateFlows, ConnectionsThatComeLateOnAllPairsOfARailAloneTooAreBlamedOnIt) {
+  const GoodRun run = with(at_n0003(many_late), at_n0003(many_late));
+  const GateResult result = judge(run, run.text());
+  EXPECT_EQ(result.text, "NOT READY");
+  EXPECT_THAT(blamed(result), ElementsAre("pair.flows_late n0003 rail1 (fab1)")) << said(result);
+  EXPECT_EQ(result.nodes[2].findings.size() + result.findings.size(), 1U) << said(result);
+}
+
+TEST(GateFlows, APairThatLosesOneOfManyLateConnectionsIsNotBlamedForItsNode) {
+  const Spoil lossy = [](const Record& record, json& sample) {
+    at_n0003(many_late)(record, sample);
+    if (about(record, "n0003") && about(record, "n0001")) lose(sample, "a_to_b", 1);
+  };
+  const GoodRun run = with(lossy, at_n0003(many_late));
+  const GateResult result = judge(run, run.text());
+  EXPECT_THAT(blamed(result), ElementsAre("pair.flows_late n0003 rail1 (fab1)")) << said(result);
+}
+
+TEST(GateFlows, WhatIsSlowOrLateWithOthersRunningAloneIsAWarning) {
+  for (const json& found : {slow, many_late}) {
+    const GoodRun run = with(at_n0003(found), nothing);
+    const GateResult result = judge(run, run.text());
+    EXPECT_EQ(result.text, "READY (emulated)") << said(result);
+    EXPECT_EQ(result.verdict, Verdict::warn);
+  }
+}
+
+TEST(GateFlows, NoRatioIsLookedAtBelowWhatAProcessWaitsForItsTurn) {
+  const json quick = {{"usual_s", 0.0005}, {"slowest_s", 0.029}};
+  const GoodRun run = with(at_n0003(quick), at_n0003(quick));
+  EXPECT_EQ(judge(run, run.text()).verdict, Verdict::pass);
 }
 
 TEST(GateFlows, ConnectionsThatComeLateAreAWarningFromTheThirdOn) {
@@ -146,8 +211,9 @@ TEST(GateFlows, ConnectionsThatComeLateAreAWarningFromTheThirdOn) {
     });
     const GateResult result = judge(run, run.text());
     EXPECT_EQ(result.text, "READY (emulated)") << said(result);
-    EXPECT_EQ(result.findings.size(), late > 2 ? 3U : 0U);
-    for (const Finding& finding : result.findings) EXPECT_EQ(finding.cause, "pair.flows_late");
+    EXPECT_TRUE(result.findings.empty());
+    ASSERT_EQ(result.nodes[2].findings.size(), late > 2 ? 1U : 0U);
+    for (const Finding& finding : result.nodes[2].findings) EXPECT_EQ(finding.cause, "pair.flows_late");
   }
 }
 

@@ -207,7 +207,7 @@ nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail*
   fabric::PairSample sample{.a = a, .b = b, .rail = rail != nullptr ? rail->name : "", .engine = rail != nullptr ? "ucx-tcp" : "tcp"};
   sample.a_to_b = sample.b_to_a = direction(rate, {4096, 65536, 1 << 20});
   if (rail != nullptr) {
-    sample.flows_a_to_b = sample.flows_b_to_a = {.dialled = 64, .answered = 64, .late = 1, .segment_bytes = static_cast<std::uint64_t>(rail->mtu - 52)};
+    sample.flows_a_to_b = sample.flows_b_to_a = {.dialled = 64, .answered = 64, .late = 1, .segment_bytes = static_cast<std::uint64_t>(rail->mtu - 52), .whole = 64, .usual_s = 0.002, .slowest_s = 0.004};
     sample.a_to_b_both = direction(rate, {65536});
     sample.a_to_b_both.segments = sample.a_to_b_both.retransmitted = 0;  // counted one way at a time
     sample.b_to_a_both = sample.a_to_b_both;

@@ -11,6 +11,7 @@ fault head-unroutable    ''      "the node has no route to the launcher's ports 
 fault node-vanish        '[SECONDS [PATTERN [DELAY]]]' 'power lost: links dead, all processes gone; mend boots it. With SECONDS as for rank-stop'
 fault rank-stop          '[SECONDS [PATTERN [DELAY]]]' 'SIGSTOP to the rank; waits up to SECONDS (30) for a program of fabricgate whose command line matches PATTERN; hits it DELAY seconds later'
 fault rank-kill          '[SECONDS [PATTERN [DELAY]]]' 'SIGKILL to the rank; waits as rank-stop does'
+fault rank-freeze        'MILLISECONDS EVERY' 'the ranks of the node stand still for so long, every so many seconds'
 fault daemon-kill        '[SECONDS [PATTERN [DELAY]]]' "SIGKILL to Open MPI's daemon that started the rank; waits as rank-stop does"
 
 break_duplicate_hostname() { set_hostname "$1" "${NAMES[$2]}"; }
@@ -97,6 +98,34 @@ signal_ranks() {  # NODE SIGNAL <pairs
 }
 break_rank_stop() { await_ranks "$@" >"$BEFORE" && signal_ranks "$1" STOP <"$BEFORE"; }
 mend_rank_stop() { signal_ranks "$1" CONT <"$BEFORE"; }
+# NODE: prints the numbers that this machine gives to the ranks on the node.
+ranks_here() {
+  local folder boot
+  boot=$(recorded_pid "$CLAIM/pids/boot-$1") || return
+  for folder in /proc/[0-9]*; do
+    [[ $folder/ns/pid -ef /proc/$boot/ns/pid_for_children && $(<"$folder/comm") = fabricgate-rank ]] && echo "${folder#/proc/}"
+  done 2>/dev/null
+  return 0
+}
+break_rank_freeze() {
+  [[ $2 =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "MILLISECONDS is 1 to 9999, not '$2'"
+  [[ $3 =~ ^[1-9][0-9]?$ ]] || usage_error "EVERY is 1 to 99 seconds, not '$3'"
+  export -f ranks_here recorded_pid start_time
+  start_recorded "$CLAIM/pids/freeze-$1" "$LAB/nodes/${NAMES[$1]}/log" env CLAIM="$CLAIM" bash -c '
+    exec 3<> <(:)  # never readable: a pause without a process that outlives this one
+    while :; do
+      read -rt "$2" -u 3
+      ranks=$(ranks_here "$1")
+      [[ -n $ranks ]] || continue
+      kill -STOP $ranks
+      read -rt "$3" -u 3
+      kill -CONT $ranks
+    done' - "$1" "$3" "$(( $2 / 1000 )).$(printf %03d $(( $2 % 1000 )))"
+}
+mend_rank_freeze() {
+  end_recorded "$CLAIM/pids/freeze-$1"
+  ranks_here "$1" | xargs -r kill -CONT
+}
 break_rank_kill() { await_ranks "$@" >"$BEFORE" && signal_ranks "$1" KILL <"$BEFORE"; }
 mend_rank_kill() { :; }
 break_daemon_kill() { await_ranks "$@" | started_by "$1" >"$BEFORE" && [[ -s $BEFORE ]] && signal_ranks "$1" KILL <"$BEFORE"; }

@@ -21,6 +21,9 @@ fault tcp-drop         'RAIL'          'the switch port drops TCP, everything el
 fault icmp-drop        'RAIL'          'the switch port drops ICMP, everything else passes'
 fault syn-drop         'RAIL'          'what opens a TCP connection to the node is dropped; its own connections work'
 fault flow-drop        'RAIL'          'one TCP connection of 16, by its ports, loses all that is sent to the node'
+fault flow-mtu         'RAIL'          'the same, of what is over 1500 bytes alone: the connection is made and carries nothing large'
+fault flow-slow        'RAIL'          'one TCP connection of 16, by its ports, is policed to 110 frames a second towards the node'
+fault syn-loss         'RAIL PERCENT'  'what opens a TCP connection to the node is lost at random'
 fault mss-clamp        'RAIL'          'TCP connections of the node are told to send it segments of 600 bytes at most'
 fault route-mtu        'RAIL'          "the node's routes of the rail have an MTU of 1500, locked; the interface keeps its own"
 fault crossed          ''              'the cables of rail 0 and rail 1 are swapped'
@@ -146,8 +149,19 @@ mend_icmp_drop() { forward_frames "icmp_n$1r$2"; }
 
 break_syn_drop() { drop_frames "syn_n$1r$2" "oifname n$1r$2 $TCP tcp flags & (syn | ack) == syn"; }
 mend_syn_drop() { forward_frames "syn_n$1r$2"; }
-break_flow_drop() { drop_frames "flow_n$1r$2" "oifname n$1r$2 $TCP jhash tcp sport . tcp dport mod 16 seed 0x5eed == 3"; }
+ONE_OF_16="$TCP jhash tcp sport . tcp dport mod 16 seed 0x5eed == 3"
+break_flow_drop() { drop_frames "flow_n$1r$2" "oifname n$1r$2 $ONE_OF_16"; }
 mend_flow_drop() { forward_frames "flow_n$1r$2"; }
+break_flow_mtu() { drop_frames "flowmtu_n$1r$2" "oifname n$1r$2 meta length > 1500 $ONE_OF_16"; }
+mend_flow_mtu() { forward_frames "flowmtu_n$1r$2"; }
+break_flow_slow() { drop_frames "flowslow_n$1r$2" "oifname n$1r$2 $ONE_OF_16 limit rate over 110/second burst 5 packets"; }  # of bytes nft lets a whole second through at once
+mend_flow_slow() { forward_frames "flowslow_n$1r$2"; }
+break_syn_loss() {
+  local share
+  share=$(share_of "$3") || return
+  drop_frames "synloss_n$1r$2" "oifname n$1r$2 $TCP tcp flags & (syn | ack) == syn numgen random mod 100000 < $share"
+}
+mend_syn_loss() { forward_frames "synloss_n$1r$2"; }
 break_mss_clamp() {
   echo "table bridge mss_n$1r$2 { chain c { type filter hook forward priority 0
     iifname n$1r$2 $TCP tcp flags & syn == syn tcp option maxseg size set 600; }; }" | in_switch nft -f -

@@ -1,0 +1,21 @@
+#pragma once
+/// The attempts at one path together. Only for suites/gate.
+#include <vector>
+
+#include "suites/gate/fold_state.hpp"
+
+namespace fabricgate::suites {
+
+/// All attempts at one (check, pair, rail), planned one first.
+using Group = std::vector<const Exhibit*>;
+std::vector<Group> groups_of(const Exhibits& exhibits);
+
+/// The measurement that was slow with others running, where every other one was good, alone and with others running: a
+/// warning. Wrong data is never that.
+const Exhibit* slow_once(const Group& group);
+
+/// Warnings of one path. What was seen with others running, and not in any repetition alone, is told once as that,
+/// whatever it looked like; so is `slow`, which was slow_once.
+void warn(const Group& group, const Exhibit* slow, std::vector<PairWarning>& warnings);
+
+}  // namespace fabricgate::suites
