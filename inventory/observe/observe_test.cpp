@@ -143,21 +143,23 @@ TEST(Observe, TheSshInterfaceIsFoundThroughTheParentsWhereSudoDroppedTheEnvironm
   EXPECT_EQ(readers::read_ssh_interface(host), "");
 }
 
-TEST(Observe, GpuProcessesLeaveOutTheDaemonsOfTheDriver) {
+TEST(Observe, GpuProcessesLeaveOutTheDaemonsAndMonitorsOfTheDriver) {
   FakeHost host;
   host.files = {{"/dev/nvidiactl", ""},
                 {"/proc/7/comm", "python3\n"},
                 {"/proc/8/comm", "nvidia-persiste\n"},
                 {"/proc/9/comm", "bash\n"},
+                {"/proc/10/comm", "nvidia-smi\n"},
                 {"/proc/uptime", "1"}};
   host.links = {{"/proc/7/fd/3", "/dev/nvidia0"},
+                {"/proc/10/fd/9", "/dev/nvidia0"},
                 {"/proc/8/fd/3", "/dev/nvidia0"},
                 {"/proc/9/fd/0", "/dev/null"},
                 {"/proc/9/fd/1", "/dev/nvidiactl"}};
   EXPECT_THAT(readers::read_gpu_processes(host), ElementsAre("7 python3"));
 }
 
-TEST(Observe, TheLauncherThatStartedUsAndTheOtherRanksOfItsJobAreNoGpuUsersAnotherJobIs) {
+TEST(Observe, LaunchersAndTheOtherRanksOfOurJobAreNoGpuUsersTheRanksOfAnotherJobAre) {
   FakeHost host;
   host.files = {{"/dev/nvidiactl", ""}, {"/proc/uptime", "1"}, {"/proc/self/stat", "40 (fabricgate-rank) S 30 40"}};
   const auto process = [&](const std::string& pid, const std::string& name, const std::string& parent) {
@@ -170,7 +172,7 @@ TEST(Observe, TheLauncherThatStartedUsAndTheOtherRanksOfItsJobAreNoGpuUsersAnoth
   process("41", "fabricgate-rank", "30");
   process("50", "mpirun", "20");
   process("51", "python3", "50");
-  EXPECT_THAT(readers::read_gpu_processes(host), ElementsAre("50 mpirun", "51 python3"));
+  EXPECT_THAT(readers::read_gpu_processes(host), ElementsAre("51 python3"));
 }
 
 TEST(Observe, WithoutGpuDeviceFilesNoProcessIsLookedAt) {

@@ -8,10 +8,10 @@
 namespace fabricgate::readers {
 namespace {
 
-/// Daemons of the driver and its monitoring hold device files on every healthy idle node (names as cut by the kernel).
+/// Daemons and monitors of the driver hold device files on every healthy idle node (names as cut by the kernel).
 bool is_driver_daemon(const std::string& name) {
   for (const char* daemon :
-       {"nvidia-persiste", "nv-hostengine", "nv-fabricmanage", "dcgm-exporter", "nvidia-device-p", "nvsm_core"})
+       {"nvidia-persiste", "nv-hostengine", "nv-fabricmanage", "dcgm-exporter", "nvidia-device-p", "nvsm_core", "nvidia-smi"})
     if (name == daemon) return true;
   return false;
 }
@@ -27,6 +27,7 @@ bool holds_gpu(Host& host, const std::string& pid) {
   });
 }
 
+/// Open MPI's launchers open the GPUs to learn the topology; what uses them are the ranks.
 bool is_launcher(const std::string& name) {
   for (const char* launcher : {"mpirun", "orted", "prterun", "prted", "prte"})
     if (name == launcher) return true;
@@ -35,7 +36,7 @@ bool is_launcher(const std::string& name) {
 
 int parent_of(Host& host, const std::string& pid) { return parse_parent(read_attribute(host, "/proc/" + pid + "/stat")); }
 
-/// This process and those that started it. Open MPI's launcher opens the GPUs to learn the topology.
+/// This process and those that started it.
 struct OwnJob {
   std::set<int> ancestors, launchers;
 
@@ -72,7 +73,7 @@ std::vector<std::string> read_gpu_processes(Host& host) {
   for (const std::string& pid : *processes) {
     if (!to_integer(pid) || !holds_gpu(host, pid) || own.has(host, pid)) continue;
     const std::string name = read_attribute(host, "/proc/" + pid + "/comm");
-    if (!is_driver_daemon(name)) out.push_back(pid + " " + name);
+    if (!is_driver_daemon(name) && !is_launcher(name)) out.push_back(pid + " " + name);
   }
   return out;
 }
