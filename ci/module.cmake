@@ -45,7 +45,7 @@ target_link_libraries(fabricgate_options INTERFACE fmt::fmt-header-only nlohmann
 function(fabricgate_precompile kind)
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled_${kind}.cpp "")
   add_library(fabricgate_precompiled_${kind} OBJECT ${PROJECT_BINARY_DIR}/precompiled_${kind}.cpp)
-  target_link_libraries(fabricgate_precompiled_${kind} PRIVATE fabricgate_options GTest::gmock)
+  target_link_libraries(fabricgate_precompiled_${kind} PRIVATE fabricgate_options $<$<STREQUAL:${kind},test>:GTest::gmock>)
   target_compile_options(fabricgate_precompiled_${kind} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   target_precompile_headers(fabricgate_precompiled_${kind} PRIVATE <algorithm> <chrono> <filesystem> <functional> <map> <memory>
     <optional> <set> <sstream> <string> <thread> <vector> <fmt/format.h> <nlohmann/json.hpp> ${ARGN})
