@@ -126,7 +126,7 @@ std::optional<double> too_slow(const Limits& limits, const fabric::FlowCount& co
 }
 
 std::string missing_flow_limit(const Limits& limits) {
-  for (const char* metric : {"pair.late_share", "pair.burst_ratio", "pair.burst_time"})
+  for (const char* metric : {"pair.late_share", "pair.burst_ratio", "pair.burst_time", "pair.longest_gap"})
     if (const Limit* limit = limits.find(metric); limit == nullptr || !limit->high) return metric;
   return "";
 }
