@@ -31,14 +31,14 @@ class ServeTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
-  AgentAnswer ask(AgentOp op) {
+  AgentAnswer ask(AgentOp op, const char* step = "sysctl") {
     return serve({.nonce = "0",
                   .op = op,
                   .desired = to_json_value(desired),
                   .run = "r1",
                   .occupant = {"r1", "h1", "", 0, 600},
                   .journal = folder + "/a/journal.jsonl",
-                  .only_steps = {"sysctl"},
+                  .only_steps = {step},
                   .allow_busy = allow_busy,
                   .deadline_s = 30},
                  host);
@@ -78,6 +78,22 @@ TEST_F(ServeTest, ApplyChangesVerifiesAndTheSecondTimeFindsNothingToDo) {
   EXPECT_EQ(journal()[1]["state"], "applied");
   EXPECT_EQ(journal()[0]["plan"], journal()[1]["plan"]);
   EXPECT_EQ(journal()[0]["run"], "r1");
+}
+
+TEST_F(ServeTest, ALimitOfTheRunningAgentIsNoFaultOfTheNodeThatWasMended) {
+  desired.memlock_bytes = UINT64_MAX;
+  const std::string low = "Max locked memory         65536                65536                bytes\n";
+  host.files["/proc/self/stat"] = "9 (agent) S 7 0\n";
+  host.files["/proc/self/limits"] = low;
+  host.files["/proc/7/stat"] = "7 (sshd) S 1 0\n";
+  host.files["/proc/7/comm"] = "sshd\n";
+  host.files["/proc/7/limits"] = low;
+  host.on_memlock = [&](int, std::uint64_t) {
+    host.files["/proc/7/limits"] = "Max locked memory         unlimited            unlimited            bytes\n";
+  };
+  const AgentAnswer answer = ask(AgentOp::apply, "memlock");
+  EXPECT_EQ(answer.steps.at(0).state, StepState::applied) << answer.steps[0].error;
+  EXPECT_THAT(answer.steps[0].findings, IsEmpty());
 }
 
 TEST_F(ServeTest, UnstageTakesAwayWhatWasLeftAndTheSecondTimeFindsNothing) {
