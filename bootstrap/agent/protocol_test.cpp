@@ -106,7 +106,7 @@ TEST(AgentProtocol, BadRequestsSayWhatWasExpected) {
   EXPECT_THAT(what("[]"), HasSubstr("agent request"));
   EXPECT_THAT(what(R"({"schema":2,"nonce":"a","op":"facts"})"), HasSubstr("different builds"));
   EXPECT_THAT(what(R"({"schema":1,"nonce":"XY","op":"facts"})"), HasSubstr("nonce"));
-  EXPECT_THAT(what(R"({"schema":1,"nonce":"a","op":"erase"})"), HasSubstr("facts, plan or apply"));
+  EXPECT_THAT(what(R"({"schema":1,"nonce":"a","op":"erase"})"), HasSubstr("facts, plan, apply, plan_undo or undo"));
   EXPECT_THAT(what(R"({"schema":1,"nonce":"a","op":"apply"})"), HasSubstr("desired"));
   EXPECT_THAT(what(R"({"schema":1,"nonce":"a","op":"facts","deadline_s":-1})"), HasSubstr("deadline_s"));
   EXPECT_THAT(what(R"({"schema":1,"nonce":"a","op":"facts","only_steps":3})"), HasSubstr("type must be array"));
