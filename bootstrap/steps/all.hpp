@@ -30,6 +30,9 @@ std::string shell_line(const std::vector<std::string>& arguments);
 /// A name that cannot leave its folder or be taken for an option; the kernel itself allows little more.
 bool valid_netdev(const std::string& name);
 
+/// Names become parts of paths and commands: an error names the rail whose interface has one that cannot be.
+Status check_interface_names(const Desired& desired);
+
 /// Interfaces no step may touch, each with the reason: they carry this SSH session, the default route or an address of
 /// the management network, or lie below one that does, as the legs of a bond.
 std::map<std::string, std::string> protected_interfaces(Host& host, const Desired& desired);

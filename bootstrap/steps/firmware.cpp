@@ -66,10 +66,9 @@ Result<json> observe_firmware(StepContext& context) {
   json functions = json::object();
   const Desired& desired = context.desired;
   if (desired.sriov_owner != Owner::host && desired.driver.owner != Owner::host) return functions;
+  if (auto names = check_interface_names(desired); !names) return names.error();
   for (const DesiredRail& rail : desired.rails) {
     std::string pci = rail.pci;
-    if (!valid_netdev(rail.netdev))
-      return Error{ErrorKind::parse, "rail " + rail.name + ": '" + rail.netdev + "' is not an interface name", 0};
     if (const auto path = readers::pci_path(context.host, "/sys/class/net/" + rail.netdev);
         pci.empty() && !path.empty())
       pci = path.back();

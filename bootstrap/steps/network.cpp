@@ -17,9 +17,8 @@ using readers::read_number;
 
 Result<json> observe_links(StepContext& context) {
   json links = json::object();
+  if (auto names = check_interface_names(context.desired); !names) return names.error();
   for (const DesiredRail& rail : context.desired.rails) {
-    if (!valid_netdev(rail.netdev))
-      return Error{ErrorKind::parse, "rail " + rail.name + ": '" + rail.netdev + "' is not an interface name", 0};
     const std::string folder = "/sys/class/net/" + rail.netdev;
     if (!context.host.exists(folder + "/flags")) continue;
     links[rail.netdev] = {{"up", (read_number(context.host, folder + "/flags", 0) & 1) == 1},

@@ -47,9 +47,7 @@ Persisted wanted_of(StepContext& context) {
 Result<json> observe_persist(StepContext& context) {
   json observed{{"runs", keeps_over_reboot(context.host, context.desired)}};
   if (!observed["runs"].get<bool>()) return observed;
-  for (const DesiredRail& rail : context.desired.rails)
-    if (!valid_netdev(rail.netdev))
-      return Error{ErrorKind::parse, "rail " + rail.name + ": '" + rail.netdev + "' is not an interface name", 0};
+  if (auto names = check_interface_names(context.desired); !names) return names.error();
   const Persisted wanted = wanted_of(context);
   const bool any = !wanted.sriov.empty() || !wanted.network.empty();
   observed["wanted_file"] = any ? to_text(wanted) : "";

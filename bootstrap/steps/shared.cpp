@@ -95,6 +95,13 @@ bool valid_netdev(const std::string& name) {
          name.find_first_of("/ \t\n:%'\"") == std::string::npos;
 }
 
+Status check_interface_names(const Desired& desired) {
+  for (const DesiredRail& rail : desired.rails)
+    if (!valid_netdev(rail.netdev))
+      return Error{ErrorKind::parse, "rail " + rail.name + ": '" + rail.netdev + "' is not an interface name", 0};
+  return {};
+}
+
 std::map<std::string, std::string> protected_interfaces(Host& host, const Desired& desired) {
   std::map<std::string, std::string> out;
   if (auto addresses = host.addresses()) {

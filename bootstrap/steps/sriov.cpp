@@ -17,9 +17,8 @@ bool concerns(const Desired& desired) {
 Result<json> observe_sriov(StepContext& context) {
   json functions = json::object();
   if (!concerns(context.desired)) return functions;
+  if (auto names = check_interface_names(context.desired); !names) return names.error();
   for (const DesiredRail& rail : context.desired.rails) {
-    if (!valid_netdev(rail.netdev))
-      return Error{ErrorKind::parse, "rail " + rail.name + ": '" + rail.netdev + "' is not an interface name", 0};
     SeenFunction seen = see_function(context, rail);
     if (!operations(context.desired, rail, seen).empty()) see_users(context.host, seen);
     functions[rail.name] = seen;
