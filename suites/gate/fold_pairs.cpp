@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include "suites/checks/judging.hpp"
 #include "suites/gate/fold_state.hpp"
@@ -134,33 +133,18 @@ void stand_alone(Fold& fold, const Exhibit& exhibit) {
   for (const int node : exhibit.nodes) fold.fold(node, Tier::pair, Verdict::inconclusive);
 }
 
-/// Findings of latency, content or the overlay, which localisation does not see: a node that has them with more than half
-/// of its (at least three) partners is the one to touch.
-int common_node(const Fold& fold, const std::vector<const Exhibit*>& bad, const std::string& check) {
-  std::unordered_map<int, std::set<int>> partners;
-  for (const Exhibit* exhibit : bad) {
-    if (exhibit->record.check != check) continue;
-    partners[exhibit->nodes[0]].insert(exhibit->nodes[1]);
-    partners[exhibit->nodes[1]].insert(exhibit->nodes[0]);
-  }
-  int best = -1;
-  std::size_t most = 1;
-  bool tie = false;
-  for (const auto& [node, others] : partners) {
-    if (others.size() > most) {
-      best = node;
-      most = others.size();
-      tie = false;
-    } else if (others.size() == most) {
-      tie = true;
-    }
-  }
-  return tie || best < 0 || most * 2 <= fold.nodes() - 1 ? -1 : best;
+/// The node to touch for what this check found.
+int culprit_of(const Fold& fold, const std::vector<const Exhibit*>& bad, const std::string& check) {
+  NodePairs pairs;
+  for (const Exhibit* exhibit : bad)
+    if (exhibit->record.check == check) pairs.emplace_back(exhibit->nodes[0], exhibit->nodes[1]);
+  return common_node(pairs, fold.nodes());
 }
 
+/// Findings of latency, content or the overlay, which localisation does not see.
 void fold_unexplained(Fold& fold, std::vector<const Exhibit*> bad) {
   for (const char* check : {"pair.reach", "pair.rail", "pair.overlay"}) {
-    for (int culprit = common_node(fold, bad, check); culprit >= 0; culprit = common_node(fold, bad, check)) {
+    for (int culprit = culprit_of(fold, bad, check); culprit >= 0; culprit = culprit_of(fold, bad, check)) {
       const auto shares = [&](const Exhibit* exhibit) {
         return exhibit->record.check == check && (exhibit->nodes[0] == culprit || exhibit->nodes[1] == culprit);
       };

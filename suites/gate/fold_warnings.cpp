@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
-#include "suites/gate/fold_state.hpp"
+#include "suites/gate/pair_groups.hpp"
 
 namespace fabricgate::suites {
 namespace {
@@ -16,22 +15,10 @@ bool of(const PairWarning& warning, int node) {
   return warning.a == node || warning.b == node;
 }
 
-/// The node with the most partners among these, if these are two at least, and more than half of all; -1: none, or two
-/// nodes are equal.
-int common_node(const Warnings& warnings, std::size_t nodes) {
-  std::map<int, std::set<int>> partners;
-  for (const PairWarning& warning : warnings) {
-    partners[warning.a].insert(warning.b);
-    partners[warning.b].insert(warning.a);
-  }
-  int best = -1;
-  std::size_t most = 1;
-  bool tie = false;
-  for (const auto& [node, others] : partners) {
-    tie = others.size() == most ? true : others.size() > most ? false : tie;
-    if (others.size() > most) best = node, most = others.size();
-  }
-  return tie || 2 * most <= nodes - 1 ? -1 : best;
+int node_of(const Warnings& warnings, std::size_t nodes) {
+  NodePairs pairs;
+  for (const PairWarning& warning : warnings) pairs.emplace_back(warning.a, warning.b);
+  return common_node(pairs, nodes);
 }
 
 Finding of_node(const std::string& node, const Warnings& warnings) {
@@ -61,7 +48,7 @@ void fold_warnings(Fold& fold, Warnings warnings) {
         warnings.begin(), warnings.end(), [&](const PairWarning& warning) { return warning.finding.cause != cause; });
     Warnings same(std::make_move_iterator(other), std::make_move_iterator(warnings.end()));
     warnings.erase(other, warnings.end());
-    for (int node = common_node(same, fold.nodes()); node >= 0; node = common_node(same, fold.nodes())) {
+    for (int node = node_of(same, fold.nodes()); node >= 0; node = node_of(same, fold.nodes())) {
       const auto its = std::stable_partition(same.begin(), same.end(),
                                              [&](const PairWarning& warning) { return !of(warning, node); });
       fold.add(node, Tier::pair, of_node(fold.node(node).name, Warnings(its, same.end())));

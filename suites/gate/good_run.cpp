@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "bootstrap/steps/step.hpp"
 #include "fabric/collective/collective_sample.hpp"

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace fabricgate::suites {
 namespace {
@@ -44,6 +46,27 @@ const Exhibit* slow_once(const Group& group) {
   if (slow == nullptr || !alone || !loaded) return nullptr;
   const auto& findings = slow->record.findings;
   return std::any_of(findings.begin(), findings.end(), wrong) ? nullptr : slow;
+}
+
+int common_node(const NodePairs& pairs, std::size_t nodes) {
+  std::map<int, std::set<int>> partners;
+  for (const auto& [a, b] : pairs) {
+    partners[a].insert(b);
+    partners[b].insert(a);
+  }
+  int best = -1;
+  std::size_t most = 1;
+  bool tie = false;
+  for (const auto& [node, others] : partners) {
+    if (others.size() > most) {
+      best = node;
+      most = others.size();
+      tie = false;
+    } else if (others.size() == most) {
+      tie = true;
+    }
+  }
+  return tie || best < 0 || most * 2 <= nodes - 1 ? -1 : best;
 }
 
 void warn(const Group& group, const Exhibit* slow, std::vector<PairWarning>& warnings) {

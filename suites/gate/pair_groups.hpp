@@ -1,5 +1,7 @@
 #pragma once
 /// The attempts at one path together. Only for suites/gate.
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "suites/gate/fold_state.hpp"
@@ -13,6 +15,11 @@ std::vector<Group> groups_of(const Exhibits& exhibits);
 /// The measurement that was slow with others running, where every other one was good, alone and with others running: a
 /// warning. Wrong data is never that.
 const Exhibit* slow_once(const Group& group);
+
+/// Of what is wrong between two nodes each: the node that has it with the most partners, if these are two at least and more than
+/// half of all, so that it is the one to touch; -1: none, or two nodes are equal.
+using NodePairs = std::vector<std::pair<int, int>>;
+int common_node(const NodePairs& pairs, std::size_t nodes);
 
 /// Warnings of one path. What was seen with others running, and not in any repetition alone, is told once as that,
 /// whatever it looked like; so is `slow`, which was slow_once.
