@@ -71,7 +71,7 @@ struct AllReduce::Ring {
     if (step >= steps) return {};
     const auto parts = pieces(step);
     for (std::size_t index = 0; index < parts.size(); ++index) {
-      auto posted = owner.neighbours_.channel(previous).receive(Lane::data, target(step, parts[index], parts[0]),
+      auto posted = owner.neighbours_.from(previous).receive(Lane::data, target(step, parts[index], parts[0]),
                                                                 parts[index].count * sizeof(float),
                                                                 owner.numbered(owner.receives_[step % 2], index));
       if (!posted) return posted;
@@ -87,7 +87,7 @@ struct AllReduce::Ring {
     }
     const std::size_t bytes = piece.count * sizeof(float);
     owner.moved_.sent += bytes;
-    return owner.neighbours_.channel(next).send(Lane::data, slice.data + piece.first, bytes, transfer);
+    return owner.neighbours_.to(next).send(Lane::data, slice.data + piece.first, bytes, transfer);
   }
 
   Status take(int step) const {
@@ -130,15 +130,14 @@ Status AllReduce::ring(const Slice& slice) {
 }
 
 Status AllReduce::swap(int peer, const Slice& slice, bool sends, bool receives, float* into) {
-  auto& channel = neighbours_.channel(peer);
   auto& received = numbered(receives_[0], 0);
   auto& sent = numbered(sends_[0], 0);
   const auto bytes = slice.count * sizeof(float);
   if (receives) {
-    if (auto posted = channel.receive(Lane::data, into, bytes, received); !posted) return posted;
+    if (auto posted = neighbours_.from(peer).receive(Lane::data, into, bytes, received); !posted) return posted;
   }
   if (sends) {
-    if (auto started = channel.send(Lane::data, slice.data, bytes, sent); !started) return started;
+    if (auto started = neighbours_.to(peer).send(Lane::data, slice.data, bytes, sent); !started) return started;
   }
   if (receives) {
     if (auto done = neighbours_.wait(peer, received); !done) return done;

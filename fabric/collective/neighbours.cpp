@@ -36,24 +36,29 @@ std::vector<int> neighbours_of(int self, int participants) {
 
 Result<std::unique_ptr<Neighbours>> Neighbours::connect(UcxRail& rail, Setup setup, Deadline deadline) {
   std::unique_ptr<Neighbours> made(new Neighbours(std::move(setup), deadline));
-  const auto& own = made->setup_;
-  for (const int peer : neighbours_of(own.self, made->size())) {
-    // 1 + number, so that no mark is 0
-    auto channel = rail.connect(own.addresses[static_cast<std::size_t>(peer)], static_cast<unsigned>(own.self) + 1,
-                                static_cast<unsigned>(peer) + 1);
-    if (!channel) {
-      return channel.error().with(fmt::format("to {} over {}", own.hosts[static_cast<std::size_t>(peer)], own.rail));
-    }
-    made->channels_[peer] = std::move(*channel);
+  const int self = made->self();
+  for (const int peer : neighbours_of(self, made->size())) {
+    if (auto opened = made->open(rail, peer, made->channels_[peer], 1); !opened) return opened.error();  // no mark is 0
   }
+  if (made->size() != 2) return made;
+  if (auto opened = made->open(rail, 1 - self, made->back_, 3); !opened) return opened.error();
   return made;
+}
+
+Status Neighbours::open(UcxRail& rail, int peer, std::unique_ptr<UcxChannel>& channel, int first_mark) {
+  const auto number = static_cast<std::size_t>(peer);
+  auto opened = rail.connect(setup_.addresses[number], static_cast<unsigned>(self() + first_mark),
+                             static_cast<unsigned>(peer + first_mark));
+  if (!opened) return opened.error().with(fmt::format("to {} over {}", setup_.hosts[number], setup_.rail));
+  channel = std::move(*opened);
+  return {};
 }
 
 Status Neighbours::wait(int peer, const Transfer& transfer) {
   const double limit = progress_ < 2 ? setup_.connect_s : setup_.stall_s;
   const auto what = fmt::format("waited for {} over {} after {} transfers",
                                 setup_.hosts[static_cast<std::size_t>(peer)], setup_.rail, progress_);
-  auto done = finish(channel(peer), transfer, patience, Watch(limit, deadline_, what));
+  auto done = finish(to(peer), transfer, patience, Watch(limit, deadline_, what));
   if (!done) waited_for_ = setup_.hosts[static_cast<std::size_t>(peer)];
   if (!done) return done.error().what.rfind(what, 0) == 0 ? done : done.error().with(what);
   ++progress_;

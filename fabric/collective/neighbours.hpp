@@ -41,7 +41,11 @@ class Neighbours {
 
   int self() const { return setup_.self; }
   int size() const { return static_cast<int>(setup_.hosts.size()); }
-  UcxChannel& channel(int peer) { return *channels_.at(peer); }
+  /// What goes to `peer`, and what comes from it. Two participants are each other's next and previous in the ring, and
+  /// so have a connection for each direction: over one, UCX 1.13 moves large messages one way at a time (a ring of two
+  /// reached half of its rails' rate).
+  UcxChannel& to(int peer) { return back_ && self() == 1 ? *back_ : *channels_.at(peer); }
+  UcxChannel& from(int peer) { return back_ && self() == 0 ? *back_ : *channels_.at(peer); }
   /// Memory and transfers that outlive every channel's use of them.
   std::byte* memory(std::size_t bytes) { return channels_.begin()->second->memory(bytes); }
   Transfer& transfer() { return channels_.begin()->second->transfer(); }
@@ -55,10 +59,12 @@ class Neighbours {
 
  private:
   Neighbours(Setup setup, Deadline deadline) : setup_(std::move(setup)), deadline_(deadline) {}
+  Status open(UcxRail& rail, int peer, std::unique_ptr<UcxChannel>& channel, int first_mark);
 
   Setup setup_;
   Deadline deadline_;
   std::map<int, std::unique_ptr<UcxChannel>> channels_;
+  std::unique_ptr<UcxChannel> back_;  ///< of two participants: from the second to the first
   std::int64_t progress_ = 0;
   std::string waited_for_;
 };
