@@ -38,10 +38,19 @@ lift_detour() {
 }
 break_detour() { lay_detour "$@" && in_net "$1" ip rule add from "$(own_rail_address "$@")" lookup "$DETOUR_TABLE"; }
 mend_detour() { in_net "$1" ip rule del from "$(own_rail_address "$@")" lookup "$DETOUR_TABLE" && lift_detour "$@"; }
+management_mtu() {  # MTU: of every node
+  local node
+  for node in "${!NAMES[@]}"; do
+    in_switch ip link set "n${node}m" mtu "$1" && in_net "$node" ip link set "$MANAGEMENT_DEVICE" mtu "$1" || return
+  done
+}
+# The way round takes the rail's frames whole: smaller segments would tell of it.
 break_detour_marked() {
+  management_mtu "$MTU" || return
   echo "table ip detour { chain c { type route hook output priority mangle; ip saddr $(own_rail_address "$@") tcp dport 1-65535 meta mark set 77; }; }" |
     in_net "$1" nft -f - && lay_detour "$@" && in_net "$1" ip rule add fwmark 77 lookup "$DETOUR_TABLE"
 }
 mend_detour_marked() {
-  in_net "$1" ip rule del fwmark 77 lookup "$DETOUR_TABLE" && in_net "$1" nft delete table ip detour && lift_detour "$@"
+  in_net "$1" ip rule del fwmark 77 lookup "$DETOUR_TABLE" && in_net "$1" nft delete table ip detour && lift_detour "$@" &&
+    management_mtu 1500
 }
