@@ -16,7 +16,7 @@ import random
 import shlex
 import subprocess
 
-RATES_MBIT = [200, 300, 400]
+RATES_MBIT = [100, 150, 200]
 INTERFACES = [  # (management, possible rails)
     ("eno1", ["ens3f0np0", "ens3f1np1", "ens5f0np0", "ens5f1np1"]),
     ("eth0", ["eth1", "eth2", "eth3", "eth4"]),

@@ -6,9 +6,9 @@
 # are off, so every frame on a rail is a real one of at most the MTU; the shaper counts the 14 bytes of Ethernet header,
 # hence TCP payload reaches 99 % of the declared rate at MTU 9000 and 98 % at 4200.
 
-BURST_US=2000      # bucket: this long at full rate; less costs throughput when timers are late on a busy machine
-QUEUE_US=20000     # queue: this long at full rate
-MANAGEMENT_MBIT=2000
+BURST_US=4000      # bucket: this long at full rate; less costs throughput when timers are late on a busy machine
+QUEUE_US=40000     # queue: this long at full rate
+MANAGEMENT_MBIT=300
 
 shaper() {  # DEVICE KBIT: the arguments for tc
   local burst=$(( $2 * BURST_US / 8000 ))
