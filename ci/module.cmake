@@ -40,8 +40,8 @@ endif()
 # header-only, so that what is deployed to nodes needs no library of ours or Debian's beside libc, libstdc++, MPI, UCX, verbs
 target_link_libraries(fabricgate_options INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json Threads::Threads)
 
-# The sanitizers' trees parse the libraries' headers once and do not optimise the tests: that halves their build. The dev tree
-# does neither, so that a file which forgot an #include is still found.
+# The sanitizers' trees parse the libraries' headers once and are not optimised (CMakePresets.json): that halves their build.
+# The dev tree does neither, so that a file which forgot an #include is still found.
 function(fabricgate_precompile kind)
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled_${kind}.cpp "")
   add_library(fabricgate_precompiled_${kind} OBJECT ${PROJECT_BINARY_DIR}/precompiled_${kind}.cpp)
@@ -58,7 +58,6 @@ endfunction()
 if(FABRICGATE_SANITIZE)
   fabricgate_precompile(source)
   fabricgate_precompile(test <gmock/gmock.h> <gtest/gtest.h>)
-  target_compile_options(fabricgate_precompiled_test PRIVATE -O0)
 endif()
 
 # unit_tests builds every unit-test program (what asan and tsan need); fuzzers every libFuzzer program; programs what is installed.
@@ -81,7 +80,6 @@ function(fabricgate_module name)
     fabricgate_sanitized(${name}_test test)
     add_dependencies(unit_tests ${name}_test)
     if(FABRICGATE_SANITIZE)
-      target_compile_options(${name}_test PRIVATE -O0)
       # a process per case would spend its time starting
       add_test(NAME ${name}_test COMMAND ${name}_test)
       set_tests_properties(${name}_test PROPERTIES LABELS unit TIMEOUT 900)
