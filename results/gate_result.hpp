@@ -33,12 +33,14 @@ struct Missing {
 };
 std::string to_string(const Missing& missing);
 
-/// Bandwidth and latency over all measured pairs of one rail; rail empty: the overlay.
+/// Bandwidth, latency and what they cost over all measured pairs of one rail; rail empty: the overlay.
 struct PathSummary {
   std::string rail;
+  bool rdma = false;  ///< else TCP
   std::size_t pairs = 0;
   double bytes_per_s_median = 0, bytes_per_s_min = 0;  ///< over directions
   double latency_s_median = 0, latency_s_max = 0;
+  double cpu_s_per_byte_median = 0;  ///< over directions, threads of both ends together; 0: not told
 };
 
 struct GateResult {

@@ -24,11 +24,13 @@ json node_json(const NodeResult& node) {
 
 json path_json(const PathSummary& path) {
   return {{"rail", path.rail},
+          {"engine", path.rdma ? "rdma" : "tcp"},
           {"pairs", path.pairs},
           {"bytes_per_s_median", path.bytes_per_s_median},
           {"bytes_per_s_min", path.bytes_per_s_min},
           {"latency_s_median", path.latency_s_median},
-          {"latency_s_max", path.latency_s_max}};
+          {"latency_s_max", path.latency_s_max},
+          {"cpu_s_per_byte_median", path.cpu_s_per_byte_median}};
 }
 
 }  // namespace

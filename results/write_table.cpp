@@ -49,10 +49,14 @@ std::string tier_rows(const GateResult& result) {
 
 std::string path_rows(const GateResult& result) {
   if (result.paths.empty()) return "";
-  std::string out = fmt::format("paths\n  {:<12}{:>8}{:>16}{:>16}{:>14}{:>14}\n", "", "pairs", "median", "slowest", "latency", "worst");
-  for (const PathSummary& path : result.paths)
-    out += fmt::format("  {:<12}{:>8}{:>16}{:>16}{:>14}{:>14}\n", path.rail.empty() ? "overlay" : path.rail, path.pairs, rate(path.bytes_per_s_median),
-                       rate(path.bytes_per_s_min), microseconds(path.latency_s_median), microseconds(path.latency_s_max));
+  constexpr const char* row = "  {:<16}{:>8}{:>16}{:>16}{:>14}{:>14}{:>12}\n";
+  std::string out = "paths\n" + fmt::format(row, "", "pairs", "median", "slowest", "latency", "worst", "cpu s/GB");
+  for (const PathSummary& path : result.paths) {
+    const std::string name = path.rail.empty() ? "overlay" : path.rail + (path.rdma ? " rdma" : "");
+    const std::string cost = path.cpu_s_per_byte_median > 0 ? fmt::format("{:.3g}", path.cpu_s_per_byte_median * 1e9) : "-";
+    out += fmt::format(row, name, path.pairs, rate(path.bytes_per_s_median), rate(path.bytes_per_s_min), microseconds(path.latency_s_median),
+                       microseconds(path.latency_s_max), cost);
+  }
   return out;
 }
 

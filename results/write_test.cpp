@@ -29,7 +29,8 @@ GateResult some_result() {
   bad.findings.push_back(make_finding("link.down", {.host = "gpu004", .netdev = "ens1", .rail = "rail1"}, "carrier", "no <carrier> & \"nothing\" \x01\xff"));
   result.missing.push_back({"pair.rail", {"gpu001", "gpu002"}, "rail0", "no record"});
   result.paths.push_back({.rail = "", .pairs = 6, .bytes_per_s_median = 1e9, .latency_s_median = 3e-5});
-  result.paths.push_back({.rail = "rail0", .pairs = 6, .bytes_per_s_median = 1.2e8, .latency_s_median = 2e-5});
+  result.paths.push_back({.rail = "rail0", .pairs = 6, .bytes_per_s_median = 1.2e8, .latency_s_median = 2e-5, .cpu_s_per_byte_median = 4e-10});
+  result.paths.push_back({.rail = "rail0", .rdma = true, .pairs = 6, .bytes_per_s_median = 1.25e8, .latency_s_median = 2e-6, .cpu_s_per_byte_median = 8e-9});
   result.counts[Tier::link][Verdict::pass] = 7;
   return result;
 }
@@ -44,6 +45,16 @@ TEST(Writers, TheTableFoldsEqualNodesAndSaysWhatToDo) {
   EXPECT_THAT(table, HasSubstr("overlay"));
   EXPECT_THAT(table, HasSubstr("8.00 Gb/s"));
   EXPECT_THAT(table, testing::EndsWith("NOT READY: link.down gpu004 rail1\n"));
+}
+
+TEST(Writers, RdmaAndTcpOfARailStandSideBySideWithWhatTheyCost) {
+  const std::string table = to_table(some_result());
+  EXPECT_THAT(table, HasSubstr("cpu s/GB"));
+  EXPECT_THAT(table, testing::ContainsRegex("overlay .* -\n  rail0 .* 960.0 Mb/s .* 0.4\n  rail0 rdma .* 1.00 Gb/s .* 2.0 us .* 8\n"));
+  const auto paths = nlohmann::json::parse(to_summary(some_result(), identity, "atlas")).at("paths");
+  EXPECT_EQ(paths.at(1).at("engine"), "tcp");
+  EXPECT_EQ(paths.at(2).at("engine"), "rdma");
+  EXPECT_EQ(paths.at(2).at("cpu_s_per_byte_median"), 8e-9);
 }
 
 TEST(Writers, WhatStagingChangedAndARebootUndoesIsToldBesideTheVerdict) {

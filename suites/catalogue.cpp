@@ -26,6 +26,7 @@ const std::vector<Check>& catalogue() {
       {"link.rdma_counters", Tier::link, Scope::rail, false, judge_link_rdma_counters, true, declares_rdma},
       {"pair.reach", Tier::pair, Scope::pair, false, judge_pair_reach},
       {"pair.rail", Tier::pair, Scope::pair_rail, false, judge_pair_rail},
+      {"pair.rdma", Tier::pair, Scope::pair_rail, false, judge_pair_rdma, false, declares_rdma},
       {"pair.overlay", Tier::pair, Scope::pair, false, judge_pair_overlay},
       {"collective.allreduce", Tier::collective, Scope::cluster, false, judge_collective},
   };

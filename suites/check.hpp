@@ -38,14 +38,14 @@ struct JudgeContext {
 };
 
 struct Check {
-  const char* id;    ///< host.facts, link.rail, link.rdma, pair.reach, pair.rail, pair.overlay, collective.allreduce, stage.node …
+  const char* id;    ///< host.facts, link.rail, link.rdma, pair.reach, pair.rail, pair.rdma, pair.overlay, collective.allreduce, stage.node …
   Tier tier;
   Scope scope;
   bool may_skip;     ///< the default suite allows a skip
   /// Pure. `record.sample` may be null or wrong in any way: that is inconclusive, never a crash or a pass.
   Judgement (*judge)(const JudgeContext& context, const Record& record);
   bool at_end = false;  ///< measured after the last tier although it belongs to an earlier one
-  /// Of a rail check: the rails it is demanded of, by their declaration alone; null: of every rail.
+  /// Of a check of rails: the rails it is demanded of, by their declaration alone (of a pair: at both ends); null: of every rail.
   bool (*applies)(const Rail& rail) = nullptr;
 };
 

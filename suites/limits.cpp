@@ -67,6 +67,7 @@ const std::map<std::string, std::string>& known_metrics() {
       {"link.drop_rate", "1/s"},      {"link.discard_rate", "1/s"},   {"link.slow_restart_rate", "1/s"},
       {"link.traffic_share", "1"},    {"overlay.rate_share", "1"},       {"pair.late_share", "1"},
       {"pair.burst_ratio", "1"},      {"pair.burst_time", "s"},          {"pair.longest_gap", "s"},
+      {"pair.rdma_share", "1"},
   };
   return metrics;
 }

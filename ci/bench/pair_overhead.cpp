@@ -25,6 +25,7 @@
 #include "fabric/round/merge.hpp"
 #include "fabric/round/run.hpp"
 #include "fabric/thread_rendezvous.hpp"
+#include "inventory/host/real_host.hpp"
 
 using namespace fabricgate;
 using namespace fabricgate::fabric;
@@ -93,14 +94,15 @@ int main(int count, char** arguments) {
       if (!prefix.empty() && !enter_namespace(prefix + std::to_string(rank + 1))) std::perror("namespace");
       if (!all_gather(rendezvous, "", Deadline::in_seconds(10))) return;
       const auto start = std::chrono::steady_clock::now();
-      texts[index] = halves_to_text(run_round(rendezvous, order));
+      RealHost host;
+      texts[index] = share_to_text(run_round(rendezvous, host, order));
       took[index] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     });
   }
   for (auto& thread : threads) thread.join();
   double longest = 0;
   for (const double one : took) longest = std::max(longest, one);
-  const auto samples = merge_round(order, texts);
+  const auto samples = merge_round(order, texts).pairs;
   for (const auto& sample : samples) print(sample);
   if (samples.empty() || samples[0].a_to_b.sweep.empty() || samples[0].b_to_a.sweep.empty()) return EXIT_FAILURE;
   const auto& first = samples[0];

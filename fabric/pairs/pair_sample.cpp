@@ -25,6 +25,8 @@ nlohmann::json direction_to_json(const DirectionSample& direction) {
           {"received_bytes", direction.received_bytes},
           {"segments", direction.segments},
           {"retransmitted", direction.retransmitted},
+          {"sent_cpu_s_per_byte", direction.sent_cpu_s_per_byte},
+          {"received_cpu_s_per_byte", direction.received_cpu_s_per_byte},
           {"longest_gap_s", direction.longest_gap_s},
           {"first_wrong", direction.first_wrong},
           {"error", direction.error}};
@@ -88,6 +90,8 @@ DirectionSample direction_from_json(const nlohmann::json& value) {
   direction.received_bytes = count_from(value, "received_bytes");
   direction.segments = count_from(value, "segments");
   direction.retransmitted = count_from(value, "retransmitted");
+  direction.sent_cpu_s_per_byte = value.at("sent_cpu_s_per_byte").get<double>();
+  direction.received_cpu_s_per_byte = value.at("received_cpu_s_per_byte").get<double>();
   direction.longest_gap_s = value.at("longest_gap_s").get<double>();
   direction.first_wrong = value.at("first_wrong").get<std::string>();
   direction.error = value.at("error").get<std::string>();
@@ -116,6 +120,7 @@ PairSample pair_from(const nlohmann::json& value) {
   sample.latency_p99_s = value.at("latency_p99_s").get<double>();
   sample.error = value.at("error").get<std::string>();
   sample.error_host = value.at("error_host").get<std::string>();
+  sample.rdma_skipped = value.at("rdma_skipped").get<std::string>();
   sample.concurrent_pairs = value.at("concurrent_pairs").get<double>();
   return sample;
 }
@@ -225,6 +230,7 @@ nlohmann::json to_json_value(const PairSample& sample) {
           {"latency_p99_s", sample.latency_p99_s},
           {"error", sample.error},
           {"error_host", sample.error_host},
+          {"rdma_skipped", sample.rdma_skipped},
           {"concurrent_pairs", sample.concurrent_pairs}};
 }
 

@@ -26,6 +26,8 @@ struct DirectionSample {
   std::uint64_t received_bytes = 0;   ///< payload that arrived, by the receiver's count
   std::uint64_t segments = 0;         ///< of TCP with data that the sender sent during the last size; 0: not told
   std::uint64_t retransmitted = 0;    ///< of these, sent once more
+  /// Processor seconds of the thread at either end for each byte of the last size, warm-up included; 0: not told.
+  double sent_cpu_s_per_byte = 0, received_cpu_s_per_byte = 0;
   double longest_gap_s = 0;           ///< between two messages of the last size at the receiver; 0: not told
   std::string first_wrong;            ///< "message 3 of 4096 bytes, byte 8: expected 0x.., found 0x.."; empty when none
   std::string error;                  ///< empty when it ran to its end
@@ -77,6 +79,7 @@ struct PairSample {
   double latency_p50_s = 0, latency_p99_s = 0;  ///< half round trip, smallest size
   std::string error;            ///< set-up failed before any direction could run: what, where, native code
   std::string error_host;       ///< which end said so, empty when both
+  std::string rdma_skipped;     ///< of a rail: why there is no pair.rdma beside it; empty: there is
   double concurrent_pairs = 1;  ///< pairs active in the round
 };
 

@@ -13,6 +13,8 @@ PairSample full_sample() {
                    .payload_checked = 8,
                    .segments = 40,
                    .retransmitted = 2,
+                   .sent_cpu_s_per_byte = 1e-9,
+                   .received_cpu_s_per_byte = 2e-9,
                    .longest_gap_s = 0.03,
                    .first_wrong = "message 3",
                    .error = "stopped"};
@@ -24,6 +26,7 @@ PairSample full_sample() {
   sample.latency_p99_s = 2e-5;
   sample.error = "set-up";
   sample.error_host = "n2";
+  sample.rdma_skipped = "n1 declares none";
   sample.concurrent_pairs = 3;
   return sample;
 }
@@ -40,6 +43,8 @@ TEST(PairSample, SurvivesTheWayThroughJson) {
   EXPECT_EQ(again->flows_b_to_a.answered, 60u);
   EXPECT_EQ(again->flows_b_to_a.segment_bytes, 8948u);
   EXPECT_EQ(again->mode, PairMode::alone);
+  EXPECT_EQ(again->a_to_b.received_cpu_s_per_byte, 2e-9);
+  EXPECT_EQ(again->rdma_skipped, "n1 declares none");
 }
 
 TEST(PairSample, EveryMissingKeyIsAnErrorThatNamesIt) {

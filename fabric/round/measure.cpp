@@ -6,6 +6,7 @@
 
 #include "fabric/round/ping_pong.hpp"
 #include "fabric/tcp/tcp_count.hpp"
+#include "fabric/thread_cpu.hpp"
 #include "fabric/wait.hpp"
 
 namespace fabricgate::fabric {
@@ -36,6 +37,13 @@ void note_segments(const TcpCount& before, const TcpCount& after, DirectionSampl
   direction.retransmitted = after.retransmitted - before.retransmitted;
 }
 
+/// What this thread's end of a stream cost; `before` is what the end had moved before it.
+void note_cpu(double cpu_s, std::uint64_t before, bool sends, DirectionSample& direction) {
+  const std::uint64_t bytes = (sends ? direction.sent_bytes : direction.received_bytes) - before;
+  if (bytes == 0) return;
+  (sends ? direction.sent_cpu_s_per_byte : direction.received_cpu_s_per_byte) = cpu_s / static_cast<double>(bytes);
+}
+
 Status measure_direction(Channel& channel, const PathSetup& setup, bool a_to_b, DirectionSample& direction,
                          Deadline deadline) {
   const auto end = Deadline::in_seconds(setup.seconds);
@@ -53,8 +61,11 @@ Status measure_direction(Channel& channel, const PathSetup& setup, bool a_to_b, 
         .hooks = setup.hooks};
     const bool sends = a_to_b == setup.is_a, judged = &plan == &plans.back();
     const TcpCount before = judged && sends ? count_tcp(setup.own_address, setup.peer_address) : TcpCount{};
+    const double cpu_before_s = thread_cpu_s();
+    const std::uint64_t moved = sends ? direction.sent_bytes : direction.received_bytes;
     auto done = sends ? stream_send(channel, stream, direction, deadline)
                       : stream_receive(channel, stream, direction, deadline);
+    if (judged) note_cpu(thread_cpu_s() - cpu_before_s, moved, sends, direction);
     if (judged && sends) note_segments(before, count_tcp(setup.own_address, setup.peer_address), direction);
     if (!done) return done;
   }

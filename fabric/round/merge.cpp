@@ -26,6 +26,7 @@ DirectionSample merge_direction(const DirectionSample* received, const Direction
   if (sent != nullptr) {
     merged.sent_bytes = sent->sent_bytes;
     merged.segments = sent->segments;
+    merged.sent_cpu_s_per_byte = sent->sent_cpu_s_per_byte;
     merged.retransmitted = sent->retransmitted;
   }
   if (sent != nullptr && !sent->error.empty() && (received == nullptr || merged.error.empty())) {
@@ -48,36 +49,91 @@ void merge_errors(PairSample& merged, const std::optional<PairSample>& a, const 
   }
 }
 
-Halves halves_of(int rank, const std::vector<std::optional<std::string>>& gathered, std::string& problem) {
+RoundShare share_of(int rank, const std::vector<std::optional<std::string>>& gathered, std::string& problem) {
   const auto index = static_cast<std::size_t>(rank);
   if (index >= gathered.size() || !gathered[index]) {
     problem = "did not arrive after the round";
     return {};
   }
-  auto halves = halves_from_text(*gathered[index]);
-  if (halves) return *halves;
-  problem = halves.error().what;
+  auto share = share_from_text(*gathered[index]);
+  if (share) return std::move(*share);
+  problem = share.error().what;
   return {};
+}
+
+/// The two ranks of a task as they came back.
+struct Ends {
+  const PairTask& task;
+  RoundShare a, b;
+  std::string a_problem = {}, b_problem = {};  ///< why there is no share
+};
+
+const VerbsSample* find_rdma(const RoundShare& share, const PairTask& task, const std::string& rail) {
+  for (const auto& sample : share.rdma)
+    if (sample.a == task.a && sample.b == task.b && sample.rail == rail) return &sample;
+  return nullptr;
+}
+
+/// Both ends have the same, unless one fell silent: what an end says of itself comes before what the other missed.
+VerbsSample merge_rdma(const Ends& ends, const std::string& rail) {
+  const VerbsSample *a = find_rdma(ends.a, ends.task, rail), *b = find_rdma(ends.b, ends.task, rail);
+  const auto silent = [&](const std::string& host, const std::string& problem) {
+    VerbsSample sample{.a = ends.task.a, .b = ends.task.b, .rail = rail};
+    sample.failure = {.host = host, .cause = "launch.rank_silent", .what = fmt::format("{} {}", host, problem)};
+    return sample;
+  };
+  if (a == nullptr) return silent(ends.task.a, ends.a_problem.empty() ? "reported nothing" : ends.a_problem);
+  if (b == nullptr) return silent(ends.task.b, ends.b_problem.empty() ? "reported nothing" : ends.b_problem);
+  const auto says = [](const VerbsSample& sample) {
+    return !sample.failure.cause.empty() && sample.failure.cause != "launch.rank_silent";
+  };
+  if (says(*a) != says(*b)) return says(*a) ? *a : *b;
+  return a->failure.cause.empty() ? *b : *a;
+}
+
+PairSample merge_path(const Ends& ends, const std::string& rail, bool overlay) {
+  const PairTask& task = ends.task;
+  auto sample = merge_halves(task, find_half(ends.a.halves, task, rail, overlay),
+                             find_half(ends.b.halves, task, rail, overlay));
+  sample.rail = rail;
+  sample.engine = overlay ? "tcp" : "ucx-tcp";
+  // a rank that is gone is the cause; what its peer saw is the echo
+  if (!ends.a_problem.empty() && !ends.b_problem.empty()) {
+    sample.error = fmt::format("{} {}; {} {}", task.a, ends.a_problem, task.b, ends.b_problem);
+    sample.error_host.clear();
+  } else if (!ends.a_problem.empty() || !ends.b_problem.empty()) {
+    sample.error_host = ends.a_problem.empty() ? task.b : task.a;
+    sample.error = fmt::format("{} {}", sample.error_host, ends.a_problem.empty() ? ends.b_problem : ends.a_problem);
+  }
+  return sample;
 }
 
 }  // namespace
 
-std::string halves_to_text(const std::vector<PairSample>& halves) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const auto& half : halves) list.push_back(to_json_value(half));
-  return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string share_to_text(const RoundShare& share) {
+  nlohmann::json halves = nlohmann::json::array(), rdma = nlohmann::json::array();
+  for (const auto& half : share.halves) halves.push_back(to_json_value(half));
+  for (const auto& sample : share.rdma) rdma.push_back(to_json_value(sample));
+  const nlohmann::json value = {{"halves", halves}, {"rdma", rdma}};
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-Result<std::vector<PairSample>> halves_from_text(const std::string& text) {
-  const auto list = nlohmann::json::parse(text, nullptr, false);
-  if (!list.is_array()) return Error{ErrorKind::parse, "halves of a round: not a JSON list"};
-  Halves halves;
-  for (const auto& entry : list) {
+Result<RoundShare> share_from_text(const std::string& text) {
+  const auto value = nlohmann::json::parse(text, nullptr, false);
+  if (!value.is_object() || !value.contains("halves") || !value.contains("rdma"))
+    return Error{ErrorKind::parse, "share of a round: not JSON with halves and rdma"};
+  RoundShare share;
+  for (const auto& entry : value["halves"]) {
     auto half = pair_sample_from_json(entry);
-    if (!half) return half.error().with("halves of a round");
-    halves.push_back(*half);
+    if (!half) return half.error().with("share of a round");
+    share.halves.push_back(std::move(*half));
   }
-  return halves;
+  for (const auto& entry : value["rdma"]) {
+    auto sample = verbs_sample_from_json(entry);
+    if (!sample) return sample.error().with("share of a round");
+    share.rdma.push_back(std::move(*sample));
+  }
+  return share;
 }
 
 PairSample merge_halves(const PairTask& task, const std::optional<PairSample>& a, const std::optional<PairSample>& b) {
@@ -102,31 +158,24 @@ PairSample merge_halves(const PairTask& task, const std::optional<PairSample>& a
   return merged;
 }
 
-std::vector<PairSample> merge_round(const RoundOrder& order, const std::vector<std::optional<std::string>>& gathered) {
-  std::vector<PairSample> samples;
+RoundSamples merge_round(const RoundOrder& order, const std::vector<std::optional<std::string>>& gathered) {
+  RoundSamples samples;
+  const auto pairs = static_cast<double>(order.tasks.size());
   for (const auto& task : order.tasks) {
-    std::string a_problem, b_problem;
-    const auto a_halves = halves_of(task.a_rank, gathered, a_problem);
-    const auto b_halves = halves_of(task.b_rank, gathered, b_problem);
-    const auto add = [&](const std::string& rail, bool overlay) {
-      auto sample =
-          merge_halves(task, find_half(a_halves, task, rail, overlay), find_half(b_halves, task, rail, overlay));
-      sample.rail = rail;
-      sample.engine = overlay ? "tcp" : "ucx-tcp";
-      sample.concurrent_pairs = static_cast<double>(order.tasks.size());
-      // a rank that is gone is the cause; what its peer saw is the echo
-      if (!a_problem.empty() && !b_problem.empty()) {
-        sample.error = fmt::format("{} {}; {} {}", task.a, a_problem, task.b, b_problem);
-        sample.error_host.clear();
-      } else if (!a_problem.empty() || !b_problem.empty()) {
-        sample.error_host = a_problem.empty() ? task.b : task.a;
-        sample.error = fmt::format("{} {}", sample.error_host, a_problem.empty() ? b_problem : a_problem);
-      }
-      samples.push_back(std::move(sample));
-    };
-    for (const auto& rail : task.rails) add(rail.name, false);
-    if (task.overlay) add("", true);
+    Ends ends{.task = task, .a = {}, .b = {}};
+    ends.a = share_of(task.a_rank, gathered, ends.a_problem);
+    ends.b = share_of(task.b_rank, gathered, ends.b_problem);
+    for (const auto& rail : task.rails) {
+      samples.pairs.push_back(merge_path(ends, rail.name, false));
+      samples.pairs.back().rdma_skipped = rdma_skipped(task, rail);
+      if (!rail.has_rdma()) continue;
+      samples.rdma.push_back(merge_rdma(ends, rail.name));
+      samples.rdma.back().mode = task.mode;
+      samples.rdma.back().concurrent_pairs = pairs;
+    }
+    if (task.overlay) samples.pairs.push_back(merge_path(ends, "", true));
   }
+  for (auto& sample : samples.pairs) sample.concurrent_pairs = pairs;
   return samples;
 }
 

@@ -17,6 +17,11 @@ namespace fabricgate::fabric {
 struct RailEnds {
   std::string name;
   std::string a_netdev, a_address, b_netdev, b_address;
+  std::string a_device, b_device = {};  ///< RDMA devices as declared, empty: none
+  double rate_bytes_per_s = 0;          ///< declared, of the slower end; how much RDMA has under way depends on it
+
+  /// It is measured over RDMA too: both ends declare a device.
+  bool has_rdma() const { return !a_device.empty() && !b_device.empty(); }
 };
 
 struct PairTask {
@@ -35,6 +40,8 @@ struct RoundOrder {
   std::uint64_t flows = 64;      ///< connections that each end dials per rail before anything streams; 0: none
   double seconds = 1;            ///< one direction streams so long in all: small sizes, warm-up, measured window
   double both_seconds = 0;       ///< then both directions of a rail at once for so long; 0: not
+  double rdma_seconds = 0.3;     ///< then RDMA writes, one way and the other, counted for so long; see rdma.hpp
+  std::uint64_t rdma_round_trips = 200;  ///< of a small RDMA write
   double overlay_seconds = 0.5;  ///< the same for the overlay
   double warmup_s = 0.2;         ///< of the largest size: TCP slow start, token buckets; see window.hpp
   double connect_s = 5;          ///< for the peer to answer, and for the first message to arrive
@@ -55,6 +62,12 @@ struct StreamPlan {
 /// `seconds` shared out over the sizes: 5 % for each small one, the rest for the last, of which warmup_s (but at most
 /// 40 %) is warm-up.
 std::vector<StreamPlan> stream_plans(const RoundOrder& order, double seconds);
+
+inline constexpr std::uint64_t rdma_bytes = 64 << 10, rdma_latency_bytes = 8;  ///< sizes of RDMA writes
+inline constexpr double rdma_margin_s = 0.05;  ///< not counted, before and after rdma_seconds
+
+/// Why a rail is not measured over RDMA, empty: it is.
+std::string rdma_skipped(const PairTask& task, const RailEnds& rail);
 
 /// How long the round takes when nothing is wrong, set-up included.
 double expected_seconds(const RoundOrder& order);

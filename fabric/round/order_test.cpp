@@ -24,6 +24,13 @@ PairTask task(int a, int b) {
       .b_first = true};
 }
 
+PairTask with_rdma(PairTask task) {
+  task.rails[0].a_device = "mlx5_0";
+  task.rails[0].b_device = "mlx5_1";
+  task.rails[0].rate_bytes_per_s = 1e9;
+  return task;
+}
+
 TEST(RoundOrder, SurvivesTheWayThroughJson) {
   RoundOrder order;
   order.tasks = {task(0, 1), task(2, 3)};
@@ -36,6 +43,30 @@ TEST(RoundOrder, SurvivesTheWayThroughJson) {
   EXPECT_EQ(again->tasks.at(1).rails.at(0).b_netdev, "y0");
   EXPECT_EQ(again->tasks.at(0).mode, PairMode::partner);
   EXPECT_TRUE(again->tasks.at(0).b_first);
+  EXPECT_FALSE(again->tasks.at(0).rails.at(0).has_rdma());
+}
+
+TEST(RoundOrder, RdmaOfARailSurvivesTheWayThroughJson) {
+  RoundOrder order;
+  order.tasks = {with_rdma(task(0, 1))};
+  order.rdma_seconds = 0.2;
+  order.rdma_round_trips = 90;
+  auto again = round_order_from_json(to_json_value(order));
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_TRUE(again->tasks.at(0).rails.at(0).has_rdma());
+  EXPECT_EQ(again->tasks.at(0).rails.at(0).b_device, "mlx5_1");
+  EXPECT_EQ(again->tasks.at(0).rails.at(0).rate_bytes_per_s, 1e9);
+  EXPECT_EQ(again->rdma_seconds, 0.2);
+  EXPECT_EQ(again->rdma_round_trips, 90u);
+}
+
+TEST(RoundOrder, ARailWithoutRdmaSaysWhoDeclaresNone) {
+  PairTask one = with_rdma(task(0, 1));
+  EXPECT_EQ(rdma_skipped(one, one.rails[0]), "");
+  one.rails[0].b_device.clear();
+  EXPECT_EQ(rdma_skipped(one, one.rails[0]), "n1 declares no RDMA device for it");
+  one.rails[0].a_device.clear();
+  EXPECT_EQ(rdma_skipped(one, one.rails[0]), "n0 and n1 declare no RDMA device for it");
 }
 
 TEST(RoundOrder, EveryMissingKeyIsAnErrorThatNamesIt) {
@@ -67,6 +98,13 @@ TEST(RoundOrder, ImpossibleValuesAreRefusedByName) {
       {[](RoundOrder& o) { o.stall_s = -1; }, "stall_s is -1"},
       {[](RoundOrder& o) { o.flows = 100'000; }, "flows is 100000"},
       {[](RoundOrder& o) { o.warmup_s = -1; }, "warmup_s is -1"},
+      {[](RoundOrder& o) { o.rdma_seconds = 0; }, "rdma_seconds is 0"},
+      {[](RoundOrder& o) { o.rdma_round_trips = 1; }, "rdma_round_trips is 1"},
+      {[](RoundOrder& o) {
+         o.tasks[0] = with_rdma(o.tasks[0]);
+         o.tasks[0].rails[0].rate_bytes_per_s = 0;
+       },
+       "rate_bytes_per_s of r0 is 0"},
       {[](RoundOrder& o) { o.tasks[0].b_rank = 0; }, "both are rank 0"},
       {[](RoundOrder& o) { o.tasks[0].b_address.clear(); }, "management addresses"},
       {[](RoundOrder& o) { o.tasks[0].rails.clear(), o.tasks[0].overlay = false; }, "neither a rail nor the overlay"},
@@ -108,6 +146,8 @@ TEST(ExpectedSeconds, CountsTheLongestChainOfARanksTasksNotTheirSum) {
   order.tasks.push_back(task(1, 2));
   EXPECT_NEAR(expected_seconds(order), 2 * one, 1e-9);
   EXPECT_EQ(expected_seconds(RoundOrder{}), 0);
+  order.tasks = {with_rdma(task(0, 1))};
+  EXPECT_GT(expected_seconds(order), one + 2 * order.rdma_seconds);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 #include "fabric/round/measure.hpp"
 #include "fabric/round/pattern.hpp"
+#include "fabric/round/rdma.hpp"
+#include "fabric/round/task.hpp"
 #include "fabric/tcp/flows.hpp"
 #include "fabric/tcp/tcp_channel.hpp"
 #include "fabric/ucx/ucx_rail.hpp"
@@ -17,19 +19,6 @@ namespace fabricgate::fabric {
 namespace {
 
 constexpr unsigned mark_a = 1, mark_b = 2, mark_a_back = 3, mark_b_back = 4;  // senders on a worker
-
-struct Task {
-  const RoundOrder& order;
-  const PairTask& pair;
-  int index = 0;
-  bool is_a = true;
-  Deadline deadline;
-  const RoundHooks* hooks = nullptr;
-
-  const std::string& self() const { return is_a ? pair.a : pair.b; }
-  const std::string& peer() const { return is_a ? pair.b : pair.a; }
-  int peer_rank() const { return is_a ? pair.b_rank : pair.a_rank; }
-};
 
 /// What one end tells the other of one rail or of the overlay: how to reach it, or why not.
 struct Offer {
@@ -47,7 +36,7 @@ struct Side {
 
 /// The connections of all rails are open at once, which is more than the usual soft limit of 1024. Not raised to what is
 /// allowed at most: programs that we start may close every number below their limit one by one.
-void allow_sockets(const Task& task) {
+void allow_sockets(const RoundTask& task) {
   constexpr rlim_t others = 256;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -57,7 +46,7 @@ void allow_sockets(const Task& task) {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);  // too few is an error of a socket, and told
 }
 
-void open_rail(const Task& task, const RailEnds& ends, Side& side) {
+void open_rail(const RoundTask& task, const RailEnds& ends, Side& side) {
   auto rail = UcxRail::open(task.is_a ? ends.a_netdev : ends.b_netdev);
   Offer offer = rail ? Offer{.address = (*rail)->address()} : Offer{.error = rail.error().what};
   side.rails.push_back(rail ? std::move(*rail) : nullptr);
@@ -71,7 +60,7 @@ void open_rail(const Task& task, const RailEnds& ends, Side& side) {
   side.offers.push_back(std::move(offer));
 }
 
-Side open_side(const Task& task) {
+Side open_side(const RoundTask& task) {
   Side side;
   allow_sockets(task);
   for (const auto& ends : task.pair.rails) open_rail(task, ends, side);
@@ -115,7 +104,7 @@ Result<std::vector<Offer>> unpack(const std::string& text, std::size_t expected)
   return offers;
 }
 
-PathSetup path_setup(const Task& task, std::size_t index) {
+PathSetup path_setup(const RoundTask& task, std::size_t index) {
   const bool overlay = index >= task.pair.rails.size();
   std::string path = "the management network", a_address = task.pair.a_address, b_address = task.pair.b_address;
   if (!overlay) {
@@ -141,7 +130,8 @@ void fail(PairSample& half, const std::string& host, const std::string& error) {
 }
 
 /// False when one end's connections were all in vain; both ends see that, and do not stream.
-bool try_flows(const Task& task, const Listener& listener, int peer_port, const PathSetup& path, PairSample& half) {
+bool try_flows(const RoundTask& task, const Listener& listener, int peer_port, const PathSetup& path,
+               PairSample& half) {
   if (task.order.flows == 0) return true;
   const FlowsSetup setup{.own_address = path.own_address,
                          .peer_address = path.peer_address,
@@ -155,7 +145,7 @@ bool try_flows(const Task& task, const Listener& listener, int peer_port, const 
 }
 
 /// The thread of one rail.
-void run_rail(const Task& task, Side& side, const Offer& theirs, std::size_t index, PairSample& half) {
+void run_rail(const RoundTask& task, Side& side, const Offer& theirs, std::size_t index, PairSample& half) {
   PathSetup setup = path_setup(task, index);
   if (!try_flows(task, side.flow_listeners[index], theirs.flow_port, setup, half)) {
     half.a_to_b.error = half.b_to_a.error = "not streamed over, because connections of one end are not answered";
@@ -176,7 +166,7 @@ void run_rail(const Task& task, Side& side, const Offer& theirs, std::size_t ind
   measure_path(**channel, setup, half, task.deadline);
 }
 
-void run_overlay(const Task& task, const Side& side, const Offer& theirs, PairSample& half) {
+void run_overlay(const RoundTask& task, const Side& side, const Offer& theirs, PairSample& half) {
   const auto limit = task.deadline.at_most(task.order.connect_s);
   auto socket = task.is_a
                     ? tcp_connect(task.pair.a_address, task.pair.b_address, std::atoi(theirs.address.c_str()), limit)
@@ -187,7 +177,7 @@ void run_overlay(const Task& task, const Side& side, const Offer& theirs, PairSa
 }
 
 /// One thread per rail: a rail that stands still must not slow the others.
-void run_rails(const Task& task, Side& side, const std::vector<Offer>& theirs, std::vector<PairSample>& halves) {
+void run_rails(const RoundTask& task, Side& side, const std::vector<Offer>& theirs, std::vector<PairSample>& halves) {
   std::vector<std::thread> threads;
   for (std::size_t index = 0; index < side.rails.size(); ++index) {
     if (!halves[index].error.empty()) continue;
@@ -207,7 +197,7 @@ void run_rails(const Task& task, Side& side, const std::vector<Offer>& theirs, s
   for (auto& thread : threads) thread.join();
 }
 
-std::vector<PairSample> empty_halves(const Task& task) {
+std::vector<PairSample> empty_halves(const RoundTask& task) {
   std::vector<PairSample> halves;
   PairSample half{.a = task.pair.a, .b = task.pair.b, .engine = "ucx-tcp", .mode = task.pair.mode};
   half.concurrent_pairs = static_cast<double>(task.order.tasks.size());
@@ -222,7 +212,7 @@ std::vector<PairSample> empty_halves(const Task& task) {
 }
 
 /// Errors of opening, of either end, into the halves.
-void spread_errors(const Task& task, const Side& side, const std::vector<Offer>& theirs,
+void spread_errors(const RoundTask& task, const Side& side, const std::vector<Offer>& theirs,
                    std::vector<PairSample>& halves) {
   for (std::size_t index = 0; index < halves.size(); ++index) {
     const auto& mine = side.offers[index].error;
@@ -234,8 +224,10 @@ void spread_errors(const Task& task, const Side& side, const std::vector<Offer>&
   }
 }
 
-std::vector<PairSample> run_task(Rendezvous& rendezvous, const Task& task) {
-  auto halves = empty_halves(task);
+/// Everything one pair measures. What is swapped goes over the Rendezvous in this order at both ends.
+RoundShare run_task(Rendezvous& rendezvous, Host& host, const RoundTask& task) {
+  RoundShare share{.halves = empty_halves(task), .rdma = {}};
+  auto& halves = share.halves;
   Side side = open_side(task);
   const auto limit = task.deadline.at_most(task.order.connect_s);
   auto answer = rendezvous.exchange(task.peer_rank(), task.index, pack(side.offers), limit);
@@ -244,30 +236,33 @@ std::vector<PairSample> run_task(Rendezvous& rendezvous, const Task& task) {
     for (auto& half : halves) {
       fail(half, task.self(), fmt::format("{} did not tell its addresses: {}", task.peer(), theirs.error().what));
     }
-    return halves;
+    return share;
   }
   spread_errors(task, side, *theirs, halves);
   run_rails(task, side, *theirs, halves);
+  share.rdma = run_rdma(rendezvous, host, task);
   if (task.pair.overlay && halves.back().error.empty()) run_overlay(task, side, theirs->back(), halves.back());
-  return halves;
+  return share;
 }
 
 }  // namespace
 
-std::vector<PairSample> run_round(Rendezvous& rendezvous, const RoundOrder& order, const RoundHooks* hooks) {
+RoundShare run_round(Rendezvous& rendezvous, Host& host, const RoundOrder& order, const RoundHooks* hooks) {
   const auto deadline = Deadline::in_seconds(order.deadline_s);
-  std::vector<PairSample> all;
+  RoundShare all;
   for (std::size_t index = 0; index < order.tasks.size(); ++index) {
     const auto& pair = order.tasks[index];
     const int rank = rendezvous.rank();
     if (rank != pair.a_rank && rank != pair.b_rank) continue;
-    const Task task{.order = order,
-                    .pair = pair,
-                    .index = static_cast<int>(index),
-                    .is_a = rank == pair.a_rank,
-                    .deadline = deadline,
-                    .hooks = hooks};
-    for (auto& half : run_task(rendezvous, task)) all.push_back(std::move(half));
+    RoundShare share = run_task(rendezvous, host,
+                                {.order = order,
+                                 .pair = pair,
+                                 .index = static_cast<int>(index),
+                                 .is_a = rank == pair.a_rank,
+                                 .deadline = deadline,
+                                 .hooks = hooks});
+    std::move(share.halves.begin(), share.halves.end(), std::back_inserter(all.halves));
+    std::move(share.rdma.begin(), share.rdma.end(), std::back_inserter(all.rdma));
   }
   return all;
 }

@@ -9,6 +9,7 @@
 
 #include "fabric/round/merge.hpp"
 #include "fabric/thread_rendezvous.hpp"
+#include "inventory/host/fake_host.hpp"
 
 namespace fabricgate::fabric {
 namespace {
@@ -46,11 +47,12 @@ std::vector<PairSample> run(ThreadGroup& group, const RoundOrder& order, const R
   for (int rank = 0; rank < group.size(); ++rank) {
     threads.emplace_back([&, rank] {
       ThreadRendezvous rendezvous(group, rank);
-      texts[static_cast<std::size_t>(rank)] = halves_to_text(run_round(rendezvous, order, &hooks));
+      FakeHost host;
+      texts[static_cast<std::size_t>(rank)] = share_to_text(run_round(rendezvous, host, order, &hooks));
     });
   }
   for (auto& thread : threads) thread.join();
-  return merge_round(order, texts);
+  return merge_round(order, texts).pairs;
 }
 
 /// What one end says it sent is what the other says it got, and the windows are part of it.
@@ -69,6 +71,8 @@ void expect_whole(const PairSample& sample, std::size_t sizes) {
     for (const auto& point : direction->sweep) EXPECT_GT(point.bytes_per_s, 0);
     EXPECT_GT(direction->payload_checked, 0u);
     EXPECT_EQ(direction->payload_errors, 0u) << direction->first_wrong;
+    EXPECT_GT(direction->sent_cpu_s_per_byte, 0);
+    EXPECT_GT(direction->received_cpu_s_per_byte, 0);
     expect_all_moved(*direction);
   }
   if (!sample.rail.empty()) {
@@ -150,10 +154,11 @@ TEST(Round, ARailOnWhichOneEndTakesNoConnectionIsNotStreamedOver) {
   for (int rank : {0, 1})
     threads.emplace_back([&, rank] {
       ThreadRendezvous rendezvous(group, rank);
-      texts[static_cast<std::size_t>(rank)] = halves_to_text(run_round(rendezvous, rank == 0 ? order : of_b));
+      FakeHost host;
+      texts[static_cast<std::size_t>(rank)] = share_to_text(run_round(rendezvous, host, rank == 0 ? order : of_b));
     });
   for (auto& thread : threads) thread.join();
-  const auto samples = merge_round(order, texts);
+  const auto samples = merge_round(order, texts).pairs;
   ASSERT_EQ(samples.size(), 1u);
   EXPECT_THAT(samples[0].error, IsEmpty());
   EXPECT_TRUE(samples[0].flows_a_to_b.dead());
@@ -180,7 +185,8 @@ TEST(Round, ARankWithoutATaskHasNothingToReport) {
   order.tasks = {loopback_pair(0, 1, 1)};
   ThreadGroup group(3);
   ThreadRendezvous idle(group, 2);
-  EXPECT_TRUE(run_round(idle, order).empty());
+  FakeHost host;
+  EXPECT_TRUE(run_round(idle, host, order).halves.empty());
 }
 
 TEST(Round, AnInterfaceThatIsMissingAtOneEndIsToldByBothAndTheOtherRailIsMeasured) {
@@ -251,7 +257,8 @@ TEST(Round, APeerThatNeverArrivesIsAnErrorWithinTheConnectLimit) {
   order.tasks = {loopback_pair(0, 1, 1)};
   ThreadGroup group(2);
   ThreadRendezvous alone(group, 0);
-  const auto halves = run_round(alone, order);
+  FakeHost host;
+  const auto halves = run_round(alone, host, order).halves;
   ASSERT_EQ(halves.size(), 1u);
   EXPECT_THAT(halves[0].error, HasSubstr("n1 did not tell its addresses"));
   EXPECT_EQ(halves[0].error_host, "n0");

@@ -2,11 +2,11 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "fabric/thread_cpu.hpp"
 #include "fabric/verbs/returns.hpp"
 #include "results/deadline.hpp"
 
@@ -47,12 +47,7 @@ double now_s() {
 }  // namespace
 
 SteadyMark mark_now(std::uint64_t messages) {
-  rusage usage{};
-  (void)::getrusage(RUSAGE_THREAD, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return {.time_s = now_s(), .cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime), .messages = messages};
+  return {.time_s = now_s(), .cpu_s = thread_cpu_s(), .messages = messages};
 }
 
 Sender::Sender(const Endpoint& endpoint, const EndInfo& peer, const VerbsStep& step)

@@ -140,6 +140,8 @@ nlohmann::json to_json_value(const VerbsSample& sample) {
   return {{"a", sample.a},
           {"b", sample.b},
           {"rail", sample.rail},
+          {"mode", to_string(sample.mode)},
+          {"concurrent_pairs", sample.concurrent_pairs},
           {"a_end", to_json_value(sample.a_end)},
           {"b_end", to_json_value(sample.b_end)},
           {"path_mtu_bytes", sample.path_mtu_bytes},
@@ -150,9 +152,13 @@ nlohmann::json to_json_value(const VerbsSample& sample) {
 
 Result<VerbsSample> verbs_sample_from_json(const nlohmann::json& value) {
   try {
+    const auto mode = parse_pair_mode(value.at("mode").get<std::string>());
+    if (!mode) return mode.error().with("verbs sample");
     VerbsSample sample{.a = value.at("a").get<std::string>(),
                        .b = value.at("b").get<std::string>(),
                        .rail = value.at("rail").get<std::string>(),
+                       .mode = *mode,
+                       .concurrent_pairs = value.at("concurrent_pairs").get<double>(),
                        .a_end = verbs_end_from(value.at("a_end")),
                        .b_end = verbs_end_from(value.at("b_end")),
                        .path_mtu_bytes = count_from(value, "path_mtu_bytes")};

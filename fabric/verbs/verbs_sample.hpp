@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/pairs/pair_sample.hpp"
 #include "results/result.hpp"
 
 namespace fabricgate::fabric {
@@ -65,8 +66,11 @@ struct VerbsFailure {
   friend bool operator==(const VerbsFailure&, const VerbsFailure&) = default;
 };
 
+/// Sample of pair.rdma.
 struct VerbsSample {
   std::string a, b, rail;
+  PairMode mode = PairMode::together;
+  double concurrent_pairs = 1;       ///< pairs active in the round
   VerbsEnd a_end, b_end;
   std::uint64_t path_mtu_bytes = 0;  ///< the smaller of both ends' active MTUs
   std::vector<VerbsRate> rates;

@@ -11,6 +11,8 @@ VerbsSample full() {
   return {.a = "n1",
           .b = "n2",
           .rail = "rail0",
+          .mode = PairMode::alone,
+          .concurrent_pairs = 3,
           .a_end = end,
           .b_end = end,
           .path_mtu_bytes = 1024,
@@ -25,6 +27,7 @@ TEST(VerbsSample, GoesThroughJsonWhole) {
   ASSERT_TRUE(back) << back.error().what;
   EXPECT_EQ(to_json_value(*back), value);
   EXPECT_EQ(back->failure, full().failure);
+  EXPECT_EQ(back->mode, PairMode::alone);
   EXPECT_EQ(back->rates[0].a_to_b.first_wrong, full().rates[0].a_to_b.first_wrong);
 }
 
@@ -37,6 +40,9 @@ TEST(VerbsSample, EveryKeyIsRequired) {
   }
   auto strange = whole;
   strange["rates"][0]["operation"] = "atomic";
+  EXPECT_FALSE(verbs_sample_from_json(strange));
+  strange = whole;
+  strange["mode"] = "sometimes";
   EXPECT_FALSE(verbs_sample_from_json(strange));
   strange = whole;
   strange["latencies"][0]["iterations"] = 1.5;

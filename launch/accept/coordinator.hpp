@@ -87,7 +87,7 @@ void refuse_busy(Coordinator& coordinator, Tier tier, const std::string& host, c
 void run_host_tier(Coordinator& coordinator);
 /// link.rail of each rail.
 void run_link_tier(Coordinator& coordinator);
-/// pair.reach, pair.rail, repetitions of suspects, pair.overlay.
+/// pair.reach, pair.rail, pair.rdma, repetitions of suspects, pair.overlay.
 void run_pair_tier(Coordinator& coordinator);
 /// collective.allreduce, by subsets when it is slow.
 void run_collective_tier(Coordinator& coordinator);

@@ -11,12 +11,21 @@ namespace {
 /// before it (256 of 9000 bytes: 0.1 s at 200 Mb/s).
 constexpr double round_overhead_s = 0.45;
 
-fabric::RoundCost cost_of(const PairTiming& timing) {
+bool any_rdma(const Inventory& inventory) {
+  return std::any_of(inventory.nodes.begin(), inventory.nodes.end(), [](const Node& node) {
+    const auto& rails = node.spec->rails;
+    return std::any_of(rails.begin(), rails.end(), [](const Rail& rail) { return !rail.device.empty(); });
+  });
+}
+
+fabric::RoundCost cost_of(const Inventory& inventory, const PairTiming& timing) {
+  fabric::RailEnds rail;
+  if (any_rdma(inventory)) rail.a_device = rail.b_device = "declared";
   fabric::RoundOrder order;
   order.seconds = timing.seconds;
   order.both_seconds = timing.both_seconds;
   order.overlay_seconds = timing.overlay_seconds;
-  order.tasks.push_back({.a_rank = 0, .b_rank = 1, .a = "a", .b = "b", .rails = {fabric::RailEnds{}}, .overlay = true});
+  order.tasks.push_back({.a_rank = 0, .b_rank = 1, .a = "a", .b = "b", .rails = {rail}, .overlay = true});
   return {.measure_s = fabric::expected_seconds(order), .overhead_s = round_overhead_s};
 }
 
@@ -39,7 +48,7 @@ fabric::Schedule plan_pairs(const Inventory& inventory, const std::vector<std::s
   const auto leaves = leaves_of(inventory, hosts);
   const int count = static_cast<int>(hosts.size());
   if (budget_s <= 0) return fabric::full_schedule(count, leaves);
-  return fabric::limited_schedule(count, std::max(1, fabric::rounds_within(budget_s, cost_of(timing))), leaves);
+  return fabric::limited_schedule(count, std::max(1, fabric::rounds_within(budget_s, cost_of(inventory, timing))), leaves);
 }
 
 double short_budget_s(const Inventory& inventory, double budget_s) {
@@ -60,7 +69,10 @@ fabric::PairTask pair_task(const Inventory& inventory, const std::string& a, con
                           .a_netdev = at_a.netdev,
                           .a_address = format_ipv4(at_a.address),
                           .b_netdev = at_b->netdev,
-                          .b_address = format_ipv4(at_b->address)});
+                          .b_address = format_ipv4(at_b->address),
+                          .a_device = at_a.device,
+                          .b_device = at_b->device,
+                          .rate_bytes_per_s = std::min(at_a.rate_bits_per_s, at_b->rate_bits_per_s) / 8});
   }
   return task;
 }
@@ -76,7 +88,7 @@ std::string pair_key(const std::string& check, const std::string& a, const std::
 double pair_tier_seconds(const Inventory& inventory, std::size_t hosts, double budget_s, const PairTiming& timing) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < hosts && i < inventory.nodes.size(); ++i) names.push_back(inventory.nodes[i].name);
-  return fabric::expected_seconds(plan_pairs(inventory, names, budget_s, timing), cost_of(timing)) + 1;
+  return fabric::expected_seconds(plan_pairs(inventory, names, budget_s, timing), cost_of(inventory, timing)) + 1;
 }
 
 }  // namespace fabricgate::launch

@@ -92,6 +92,20 @@ TEST(PairPlan, ATaskHasNoRailThatOneEndLacks) {
   EXPECT_THAT(names_of(pair_task(four_nodes(), "n4", "n1", {}).rails), ElementsAre("r1"));
 }
 
+TEST(PairPlan, ARoundWithRdmaTakesLongerAndKnowsDevicesAndRate) {
+  Inventory inventory = four_nodes();
+  const double without = pair_tier_seconds(inventory, 4, 0, timing);
+  auto spec = std::make_shared<NodeClass>(*inventory.nodes[0].spec);
+  spec->rails[1].device = "mlx5_1";
+  inventory.nodes[0].spec = inventory.nodes[1].spec = spec;
+  EXPECT_GT(pair_tier_seconds(inventory, 4, 0, timing), without);
+  const fabric::PairTask task = pair_task(inventory, "n1", "n2", {});
+  EXPECT_FALSE(task.rails[0].has_rdma());
+  EXPECT_TRUE(task.rails[1].has_rdma());
+  EXPECT_EQ(task.rails[1].rate_bytes_per_s, 1e9 / 8);
+  EXPECT_FALSE(pair_task(inventory, "n1", "n3", {}).rails[1].has_rdma());
+}
+
 TEST(PairPlan, SkippedRailsAreLeftOut) {
   EXPECT_THAT(names_of(pair_task(four_nodes(), "n1", "n3", {"r0"}).rails), ElementsAre("r1"));
   EXPECT_THAT(pair_task(four_nodes(), "n1", "n3", {"r0", "r1"}).rails, IsEmpty());

@@ -76,7 +76,7 @@ PartResult measure_pairs(Work& work, const json& body, Deadline deadline) {
   auto order = fabric::round_order_from_json(body);
   if (!order) throw std::runtime_error(order.error().what);
   order->deadline_s = std::min(order->deadline_s, deadline.left_s());
-  return {.measured = {}, .stored = {}, .data = fabric::halves_to_text(fabric::run_round(work.meet, *order))};
+  return {.measured = {}, .stored = {}, .data = fabric::share_to_text(fabric::run_round(work.meet, work.host, *order))};
 }
 
 }  // namespace fabricgate::launch

@@ -1,6 +1,6 @@
 // The pair tier, in passes: who answers whom at all, and are frames lost (no bandwidth yet); every pair over all its rails, in rounds of
-// disjoint pairs, and with each round's rails the plain TCP baseline; suspects again, alone and with known-good partners; what was good alone
-// once more in its round. The last two are repeated for what only they found slow.
+// disjoint pairs, and with each round's rails RDMA over those that declare it and the plain TCP baseline; suspects again, alone and with
+// known-good partners; what was good alone once more in its round. The last two are repeated for what only they found slow.
 #include <algorithm>
 #include <set>
 
@@ -38,7 +38,8 @@ class PairTier {
       show();
     }
     for (int pass = 0; pass < settling_passes && !c_.over(); ++pass) {
-      retest();
+      retest(observe(suites::pair_observation));
+      retest(observe(suites::rdma_observation));
       if (!repeat_loaded()) break;
     }
   }
@@ -75,6 +76,12 @@ class PairTier {
       }
       fabric::PairSample sample{.a = task.a, .b = task.b, .rail = rail->name, .engine = "ucx-tcp"};
       sample.error = "nobody answers ARP on this rail; not streamed over";
+      sample.rdma_skipped = rdma_skipped(task, *rail);
+      if (rail->has_rdma()) {
+        fabric::VerbsSample rdma{.a = task.a, .b = task.b, .rail = rail->name};
+        rdma.failure = {.host = task.a, .cause = "pair.unreachable", .what = sample.error};
+        add(rdma, 0, unix_now_s());
+      }
       add(sample, 0, unix_now_s());
       rail = task.rails.erase(rail);
     }
@@ -82,6 +89,19 @@ class PairTier {
 
   void add(const fabric::PairSample& sample, int attempt, double started) {
     c_.add({.check = sample.rail.empty() ? "pair.overlay" : "pair.rail",
+            .hosts = {sample.a, sample.b},
+            .rail = sample.rail,
+            .attempt = attempt,
+            .sample = to_json_value(sample),
+            .started_unix_s = started,
+            .elapsed_s = unix_now_s() - started});
+  }
+
+  /// Before pair.rail of the same rail, by which what a job has finished is known: one that ended between the two left
+  /// a record, and no second one of the same attempt may come.
+  void add(const fabric::VerbsSample& sample, int attempt, double started) {
+    if (attempt == 0 && c_.is_finished(pair_key("pair.rdma", sample.a, sample.b, sample.rail))) return;
+    c_.add({.check = "pair.rdma",
             .hosts = {sample.a, sample.b},
             .rail = sample.rail,
             .attempt = attempt,
@@ -107,12 +127,13 @@ class PairTier {
     std::vector<std::optional<std::string>> halves;
     for (const auto& reply : replies)
       halves.push_back(reply && reply->data.is_string() ? std::optional<std::string>(reply->data.get<std::string>()) : std::nullopt);
-    for (const fabric::PairSample& sample : fabric::merge_round(order, halves)) add(sample, attempt, started);
+    const fabric::RoundSamples samples = fabric::merge_round(order, halves);
+    for (const fabric::VerbsSample& sample : samples.rdma) add(sample, attempt, started);
+    for (const fabric::PairSample& sample : samples.pairs) add(sample, attempt, started);
   }
 
   /// Rounds are planned from the evidence of this job alone, which has every pair unless it was started again.
-  void retest() {
-    const auto observation = observe_pairs();
+  void retest(const fabric::Observation& observation) {
     const fabric::RetestPlan plan = fabric::plan_retests(observation);
     total_ += static_cast<int>(plan.rounds.size());
     for (const fabric::RetestRound& round : plan.rounds) {
@@ -135,12 +156,12 @@ class PairTier {
 
   /// Whole rounds, since it is the others of the round that may have made a pair slow. Says whether there were any.
   bool repeat_loaded() {
-    const auto observation = observe_pairs();
     std::set<std::pair<std::string, std::string>> wanted;
-    for (const fabric::NodePair& pair : fabric::plan_loaded(observation)) {
-      wanted.insert({observation.nodes[pair.a], observation.nodes[pair.b]});
-      wanted.insert({observation.nodes[pair.b], observation.nodes[pair.a]});
-    }
+    for (const auto& observation : {observe(suites::pair_observation), observe(suites::rdma_observation)})
+      for (const fabric::NodePair& pair : fabric::plan_loaded(observation)) {
+        wanted.insert({observation.nodes[pair.a], observation.nodes[pair.b]});
+        wanted.insert({observation.nodes[pair.b], observation.nodes[pair.a]});
+      }
     std::vector<const fabric::PairRound*> rounds;
     for (const fabric::PairRound& round : schedule_.rounds)
       if (std::any_of(round.begin(), round.end(), [&](const auto& pair) { return wanted.count({hosts_[pair.a], hosts_[pair.b]}) != 0; }))
@@ -156,10 +177,11 @@ class PairTier {
     return !rounds.empty();
   }
 
-  fabric::Observation observe_pairs() const {
+  template <class Observe>
+  fabric::Observation observe(Observe what) const {
     const Setup& setup = c_.setup();
     const suites::GateInput input{.inventory = setup.inventory, .suite = setup.suite, .limits = setup.limits, .identity = setup.job.identity};
-    return suites::pair_observation(setup.inventory, suites::read_exhibits(input, {{"records", c_.record_lines()}}).records);
+    return what(input, suites::read_exhibits(input, {{"records", c_.record_lines()}}).records);
   }
 
   Coordinator& c_;

@@ -119,6 +119,7 @@ Judgement judge_link_rdma_counters(const JudgeContext& context, const Record& re
 Judgement judge_link_cabling(const JudgeContext& context, const Record& record);
 Judgement judge_pair_reach(const JudgeContext& context, const Record& record);
 Judgement judge_pair_rail(const JudgeContext& context, const Record& record);
+Judgement judge_pair_rdma(const JudgeContext& context, const Record& record);
 Judgement judge_pair_overlay(const JudgeContext& context, const Record& record);
 Judgement judge_collective(const JudgeContext& context, const Record& record);
 

@@ -15,6 +15,7 @@ struct PairView {
   const Record& record;
   fabric::PairSample sample;
   double rate_bytes_per_s = 0;  ///< of the slower end, 0 for the overlay
+  bool rdma = true;             ///< both ends declare a device, of a rail
 };
 
 /// What every round of the pair tier is told to measure (launch changes the times alone): what a whole sample holds.
@@ -43,9 +44,11 @@ Result<PairView> read_view(const JudgeContext& context, const Record& record) {
     if (record.check == "pair.overlay") continue;
     const Rail* rail = declared_rail(node, record.rail);
     if (rail == nullptr) return no("rail '" + record.rail + "' is not declared for " + host);
+    view.rdma = view.rdma && !rail->device.empty();
     const double rate = rail->rate_bits_per_s / 8;
     view.rate_bytes_per_s = view.rate_bytes_per_s == 0 ? rate : std::min(view.rate_bytes_per_s, rate);
   }
+  if (view.sample.rdma_skipped.empty() != (record.check == "pair.overlay" || view.rdma)) return no("whether RDMA is measured beside it contradicts the declaration");
   return view;
 }
 
@@ -80,6 +83,7 @@ std::string sweep_problem(const fabric::DirectionSample& direction, const std::v
   if (direction.sweep.back().elapsed_s < window_s)
     return "largest size measured for " + time_text(direction.sweep.back().elapsed_s) + ", at least " + time_text(window_s) + " are needed";
   if (!within(direction.longest_gap_s, 0, 2 * plan().stall_s)) return "the longest gap is not a time, or would have ended the transfer";
+  if (!within(direction.sent_cpu_s_per_byte, 0, 1) || !within(direction.received_cpu_s_per_byte, 0, 1)) return "processor time that cannot be";
   if (direction.retransmitted > direction.segments) return "more segments were sent again than sent";
   if (direction.payload_checked < sizes.size()) return "no payload was checked of some size";
   if (direction.payload_errors > direction.payload_checked) return "more payload was wrong than checked";

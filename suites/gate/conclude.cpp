@@ -101,34 +101,6 @@ bool closes(const GateResult& result, const Missing& missing) {
   });
 }
 
-}  // namespace
-
-void summarise_paths(Fold& fold) {
-  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> by_rail;  // bandwidths, latencies
-  for (const Exhibit& exhibit : fold.exhibits.records) {
-    if (!exhibit.figures || exhibit.record.attempt != 0) continue;
-    auto& [rates, latencies] = by_rail[exhibit.record.rail];
-    for (const double rate : exhibit.figures->bytes_per_s)
-      if (rate > 0) rates.push_back(rate);
-    if (exhibit.figures->latency_s > 0) latencies.push_back(exhibit.figures->latency_s);
-  }
-  std::vector<std::string> order = rail_names(fold.input.inventory);
-  order.insert(order.begin(), "");
-  for (const std::string& rail : order) {
-    const auto found = by_rail.find(rail);
-    if (found == by_rail.end()) continue;
-    auto& [rates, latencies] = found->second;
-    PathSummary summary{.rail = rail, .pairs = latencies.size()};
-    summary.bytes_per_s_median = median(rates);
-    summary.bytes_per_s_min = rates.empty() ? 0 : *std::min_element(rates.begin(), rates.end());
-    summary.latency_s_median = median(latencies);
-    summary.latency_s_max = latencies.empty() ? 0 : *std::max_element(latencies.begin(), latencies.end());
-    fold.result.paths.push_back(summary);
-  }
-}
-
-namespace {
-
 /// What a person must know who reads no more than this line.
 std::string good_text(const GateResult& result, bool own_suite, bool own_limits) {
   std::string text = "READY";

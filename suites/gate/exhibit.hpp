@@ -38,9 +38,10 @@ struct GateInput {
   std::string unfinished = {};
 };
 
-/// What pair.rail and pair.overlay measured, a to b first.
+/// What pair.rail, pair.rdma and pair.overlay measured, a to b first.
 struct PathFigures {
   std::array<double, 2> bytes_per_s{};
+  std::array<double, 2> cpu_s_per_byte{};  ///< of both ends' threads together; 0: not told
   double latency_s = 0;
 };
 
@@ -70,7 +71,7 @@ struct Exhibit {
   std::string place;                ///< file:line
   std::vector<int> nodes;           ///< hosts as indices into inventory.nodes
   fabric::PairMode mode = fabric::PairMode::together;
-  std::vector<fabric::PathResult> paths;  ///< pair.rail; rail is the index into rail_names()
+  std::vector<fabric::PathResult> paths;  ///< pair.rail, pair.rdma; rail is the index into rail_names()
   std::optional<PathFigures> figures;
   double longest_gap_s = 0;               ///< pair.rail: for so long nothing arrived of what was sent
   std::vector<fabric::ReachFact> reach;   ///< pair.reach
@@ -95,12 +96,15 @@ std::vector<std::string> rail_names(const Inventory& inventory);
 /// Uses every processor; the result does not depend on their number or on the order of the lines' duplicates.
 Exhibits read_exhibits(const GateInput& input, const std::vector<RecordFile>& files);
 
-/// What localise and plan_retests want to know, from the evidence of the link and pair tiers.
-fabric::Observation pair_observation(const Inventory& inventory, const std::vector<Exhibit>& records);
+/// What localise and plan_retests want to know, from the evidence of the link tier, of pair.rail and of pair.reach.
+fabric::Observation pair_observation(const GateInput& input, const std::vector<Exhibit>& records);
 
 /// Whether the interface of one node answers for the address of another. A record of two nodes cannot show it: whose MAC
 /// that is stands in a third's link.rail.
 bool answered_by_another(const std::vector<Exhibit>& records);
+
+/// The same of pair.rdma alone: a path that carries TCP may carry no RDMA.
+fabric::Observation rdma_observation(const GateInput& input, const std::vector<Exhibit>& records);
 
 /// The same of counted frames alone: a path that carries its rate may still lose, and the other way round.
 fabric::Observation loss_observation(const GateInput& input, const std::vector<Exhibit>& records);

@@ -115,6 +115,16 @@ fabric::Observation frame_of(const Inventory& inventory, const std::vector<Exhib
   return out;
 }
 
+/// The same without what nodes say is wrong: that is found from the bandwidth of pair.rail.
+fabric::Observation frame_without_faults(const Inventory& inventory, const std::vector<Exhibit>& records) {
+  fabric::Observation out = frame_of(inventory, records);
+  for (fabric::RailFact& fact : out.facts) {
+    fact.down = false;
+    fact.mtu = 0;
+  }
+  return out;
+}
+
 }  // namespace
 
 int rail_index(const Inventory& inventory, const std::string& name) {
@@ -135,6 +145,7 @@ void extract(const GateInput& input, Exhibit& exhibit) {
       exhibit.start = std::hash<nlohmann::json>{}(*start);
   if (record.sample.is_object() && !input.inventory.nodes.empty()) {
     if ((record.check == "pair.rail" || record.check == "pair.overlay") && exhibit.nodes.size() == 2) extract_pair(input, exhibit);
+    if (record.check == "pair.rdma" && exhibit.nodes.size() == 2) extract_pair_rdma(input, exhibit);
     if (record.check == "pair.reach" && exhibit.nodes.size() == 2) extract_reach(input, exhibit);
     if (record.check == "stage.node") extract_stage(exhibit);
     if (record.check == "link.rail") extract_link(input, exhibit);
@@ -146,10 +157,10 @@ void extract(const GateInput& input, Exhibit& exhibit) {
   exhibit.record.sample = nullptr;
 }
 
-fabric::Observation pair_observation(const Inventory& inventory, const std::vector<Exhibit>& records) {
-  fabric::Observation out = frame_of(inventory, records);
+fabric::Observation pair_observation(const GateInput& input, const std::vector<Exhibit>& records) {
+  fabric::Observation out = frame_of(input.inventory, records);
   for (const Exhibit& exhibit : records) {
-    out.paths.insert(out.paths.end(), exhibit.paths.begin(), exhibit.paths.end());
+    if (exhibit.record.check == "pair.rail") out.paths.insert(out.paths.end(), exhibit.paths.begin(), exhibit.paths.end());
     out.reach.insert(out.reach.end(), exhibit.reach.begin(), exhibit.reach.end());
   }
   return out;
@@ -166,12 +177,16 @@ bool answered_by_another(const std::vector<Exhibit>& records) {
   return false;
 }
 
+fabric::Observation rdma_observation(const GateInput& input, const std::vector<Exhibit>& records) {
+  fabric::Observation out = frame_without_faults(input.inventory, records);
+  for (const Exhibit& exhibit : records)
+    if (exhibit.record.check == "pair.rdma") out.paths.insert(out.paths.end(), exhibit.paths.begin(), exhibit.paths.end());
+  if (const Limit* share = input.limits.find("pair.rdma_share"); share != nullptr && share->low) out.share_floor = *share->low;
+  return out;
+}
+
 fabric::Observation loss_observation(const GateInput& input, const std::vector<Exhibit>& records) {
-  fabric::Observation out = frame_of(input.inventory, records);
-  for (fabric::RailFact& fact : out.facts) {  // their faults are found from the bandwidth
-    fact.down = false;
-    fact.mtu = 0;
-  }
+  fabric::Observation out = frame_without_faults(input.inventory, records);
   std::vector<fabric::LossPath> paths;
   for (const Exhibit& exhibit : records) paths.insert(paths.end(), exhibit.losses.begin(), exhibit.losses.end());
   out.paths = fabric::weigh(paths);

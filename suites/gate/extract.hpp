@@ -11,6 +11,12 @@ void extract(const GateInput& input, Exhibit& exhibit);
 /// The part of pair.rail and pair.overlay.
 void extract_pair(const GateInput& input, Exhibit& exhibit);
 
+/// The part of pair.rdma.
+void extract_pair_rdma(const GateInput& input, Exhibit& exhibit);
+
+/// Bytes/s that the rail of the exhibit is declared with, of the slower end; 0: not declared at both.
+double pair_rate(const Inventory& inventory, const Exhibit& exhibit);
+
 /// Place in rail_names(), -1: none of that name.
 int rail_index(const Inventory& inventory, const std::string& name);
 

@@ -7,16 +7,6 @@
 namespace fabricgate::suites {
 namespace {
 
-double pair_rate(const Inventory& inventory, const Exhibit& exhibit) {
-  double rate = 0;
-  for (const int node : exhibit.nodes) {
-    const Rail* rail = declared_rail(&inventory.nodes[static_cast<std::size_t>(node)], exhibit.record.rail);
-    if (rail == nullptr) return 0;
-    rate = rate == 0 ? rail->rate_bits_per_s / 8 : std::min(rate, rail->rate_bits_per_s / 8);
-  }
-  return rate;
-}
-
 fabric::PathClass classify(const fabric::PairSample& sample, const fabric::DirectionSample& direction, double share, const Limit& limit) {
   if (!sample.error.empty()) return fabric::PathClass::unreachable;
   if (!direction.error.empty()) return direction.sweep.empty() ? fabric::PathClass::unreachable : fabric::PathClass::bad;
@@ -119,6 +109,16 @@ void note_moved(const fabric::PairSample& sample, int rail, Exhibit& exhibit) {
 
 }  // namespace
 
+double pair_rate(const Inventory& inventory, const Exhibit& exhibit) {
+  double rate = 0;
+  for (const int node : exhibit.nodes) {
+    const Rail* rail = declared_rail(&inventory.nodes[static_cast<std::size_t>(node)], exhibit.record.rail);
+    if (rail == nullptr) return 0;
+    rate = rate == 0 ? rail->rate_bits_per_s / 8 : std::min(rate, rail->rate_bits_per_s / 8);
+  }
+  return rate;
+}
+
 void extract_pair(const GateInput& input, Exhibit& exhibit) {
   const auto sample = fabric::pair_sample_from_json(exhibit.record.sample);
   if (!sample) return;
@@ -131,7 +131,9 @@ void extract_pair(const GateInput& input, Exhibit& exhibit) {
   const double rate = pair_rate(input.inventory, exhibit);
   for (int i : {0, 1}) {
     const fabric::DirectionSample& direction = i == 0 ? sample->a_to_b : sample->b_to_a;
-    if (!direction.sweep.empty()) figures.bytes_per_s[static_cast<std::size_t>(i)] = direction.sweep.back().bytes_per_s;
+    const auto at = static_cast<std::size_t>(i);
+    if (!direction.sweep.empty()) figures.bytes_per_s[at] = direction.sweep.back().bytes_per_s;
+    figures.cpu_s_per_byte[at] = direction.sent_cpu_s_per_byte + direction.received_cpu_s_per_byte;
     if (exhibit.record.check != "pair.rail" || limit == nullptr || !limit->low || !limit->high || rate <= 0) continue;
     const double share = figures.bytes_per_s[static_cast<std::size_t>(i)] / rate;
     fabric::PathResult path{.from = exhibit.nodes[static_cast<std::size_t>(i)], .to = exhibit.nodes[static_cast<std::size_t>(1 - i)],

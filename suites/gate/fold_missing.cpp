@@ -12,6 +12,8 @@
 namespace fabricgate::suites {
 namespace {
 
+constexpr const char* pair_checks[] = {"pair.reach", "pair.rail", "pair.rdma", "pair.overlay"};
+
 struct Gap {
   const char* check;
   int a, b;
@@ -30,20 +32,33 @@ PairSet measured_pairs(const Fold& fold) {
   return out;
 }
 
-std::vector<std::string> shared_rails(const Fold& fold, int a, int b) {
+bool applies(const Check& check, const Rail* rail) { return rail != nullptr && (check.applies == nullptr || check.applies(*rail)); }
+
+/// Rails of both that the check is demanded of.
+std::vector<std::string> shared_rails(const Fold& fold, const Check& check, int a, int b) {
   std::vector<std::string> rails;
   for (const Rail& rail : fold.input.inventory.nodes[static_cast<std::size_t>(a)].spec->rails)
-    if (declared_rail(&fold.input.inventory.nodes[static_cast<std::size_t>(b)], rail.name) != nullptr) rails.push_back(rail.name);
+    if (applies(check, &rail) && applies(check, declared_rail(&fold.input.inventory.nodes[static_cast<std::size_t>(b)], rail.name)))
+      rails.push_back(rail.name);
   return rails;
 }
 
 void add_gaps(const Fold& fold, const PairSet& measured, int a, int b, std::vector<Gap>& gaps) {
-  for (const char* check : {"pair.reach", "pair.rail", "pair.overlay"}) {
+  for (const char* check : pair_checks) {
     if (!fold.demanded(check)) continue;
-    const bool railed = find_check(check)->scope == Scope::pair_rail;
-    for (const std::string& rail : railed ? shared_rails(fold, a, b) : std::vector<std::string>{""})
+    const Check& demanded = *find_check(check);
+    for (const std::string& rail : demanded.scope == Scope::pair_rail ? shared_rails(fold, demanded, a, b) : std::vector<std::string>{""})
       if (measured.count({check, a, b, rail}) == 0) gaps.push_back({check, a, b, rail});
   }
+}
+
+/// Rails of the node that the check is demanded of; "" for a check of no rail.
+std::vector<std::string> rails_of(const Check& check, const Node& node) {
+  if (check.scope != Scope::pair_rail) return {""};
+  std::vector<std::string> rails;
+  for (const Rail& rail : node.spec->rails)
+    if (applies(check, &rail)) rails.push_back(rail.name);
+  return rails;
 }
 
 /// The node that is in the most gaps when they are with more than half of the others; -1 when none stands out.
@@ -115,16 +130,16 @@ void minimum_coverage(Fold& fold, const PairSet& measured, const std::vector<int
     ++partners[{check, a, rail}];
     ++partners[{check, b, rail}];
   }
-  const int needed = std::min<int>(fold.input.suite.minimum_partners, static_cast<int>(active.size()) - 1);
+  std::map<std::pair<std::string, std::string>, int> able;  // check, rail → nodes it is demanded of
+  for (const int node : active)
+    for (const char* check : pair_checks)
+      for (const std::string& rail : rails_of(*find_check(check), fold.input.inventory.nodes[static_cast<std::size_t>(node)])) ++able[{check, rail}];
   for (const int node : active) {
     const Node& declared = fold.input.inventory.nodes[static_cast<std::size_t>(node)];
-    for (const char* check : {"pair.reach", "pair.rail", "pair.overlay"}) {
+    for (const char* check : pair_checks) {
       if (!fold.demanded(check)) continue;
-      std::vector<std::string> rails{""};
-      if (find_check(check)->scope == Scope::pair_rail) rails.clear();
-      if (rails.empty())
-        for (const Rail& rail : declared.spec->rails) rails.push_back(rail.name);
-      for (const std::string& rail : rails) {
+      for (const std::string& rail : rails_of(*find_check(check), declared)) {
+        const int needed = std::min(fold.input.suite.minimum_partners, able[{check, rail}] - 1);
         const int have = partners[{check, node, rail}];
         if (have >= needed) continue;
         const std::string reason = fmt::format("{} of at least {} partners measured{}", have, needed, budget_text(fold));
@@ -137,22 +152,22 @@ void minimum_coverage(Fold& fold, const PairSet& measured, const std::vector<int
 
 /// A rail is measured by a good result with someone, or by any result with a node that is not shut (a bad one is a finding of
 /// its own): whoever has none on it, because its partners left or because no one
-/// else declares a rail of that name, is not measured.
-void require_partner(Fold& fold, const std::vector<int>& healthy) {
-  if (!fold.demanded("pair.rail") || planned_short(fold)) return;
+/// else declares a rail of that name (with an RDMA device), is not measured.
+void require_partner(Fold& fold, const std::vector<int>& healthy, const char* check) {
+  if (!fold.demanded(check) || planned_short(fold)) return;
   std::set<std::pair<int, std::string>> proven;  // node, rail
   for (const Exhibit& exhibit : fold.exhibits.records)
-    if (exhibit.record.check == "pair.rail" && exhibit.nodes.size() == 2 &&
+    if (exhibit.record.check == check && exhibit.nodes.size() == 2 &&
         (opens_gate(exhibit.record.verdict) || (!fold.shut(exhibit.nodes[0]) && !fold.shut(exhibit.nodes[1]))))
       for (const int node : exhibit.nodes) proven.emplace(node, exhibit.record.rail);
   const bool known = fold.required_shut();  // that one is the reason already
   for (const int node : healthy) {
     if (fold.shut(node)) continue;  // missing pairs named it already
     const Node& declared = fold.input.inventory.nodes[static_cast<std::size_t>(node)];
-    for (const Rail& rail : declared.spec->rails) {
-      if (proven.count({node, rail.name}) != 0) continue;
-      Finding finding = make_finding("gate.coverage", {.host = declared.name, .rail = rail.name}, "measured with at least one other node",
-                                     "with none: its partners left, or no other node declares a rail of this name");
+    for (const std::string& rail : rails_of(*find_check(check), declared)) {
+      if (proven.count({node, rail}) != 0) continue;
+      Finding finding = make_finding("gate.coverage", {.host = declared.name, .rail = rail}, std::string(check) + " measured with at least one other node",
+                                     "with none: its partners left, or no other node declares such a rail");
       finding.primary = !known;
       fold.add(node, Tier::pair, finding);
       fold.fold(node, Tier::pair, Verdict::not_run);
@@ -176,7 +191,7 @@ void fold_missing_pairs(Fold& fold) {
   } else {
     minimum_coverage(fold, measured, healthy);
   }
-  require_partner(fold, healthy);
+  for (const char* check : {"pair.rail", "pair.rdma"}) require_partner(fold, healthy, check);
   fold.result.coverage = coverage_text(fold, measured);
 }
 

@@ -1,90 +1,17 @@
 #include <algorithm>
 #include <set>
 
-#include "suites/checks/judging.hpp"
-#include "suites/gate/fold_state.hpp"
+#include "suites/gate/fold_culprits.hpp"
 #include "suites/gate/pair_groups.hpp"
 
 namespace fabricgate::suites {
 namespace {
 
-/// Findings of one node of a tier before, or of the end, about this rail: then the pair is only its echo.
-bool known_before(const NodeResult& node, const Finding& finding) {
-  return std::any_of(node.findings.begin(), node.findings.end(), [&](const Finding& other) {
-    return !opens_gate(other.verdict) && other.primary && other.cause.rfind("gate.", 0) != 0 &&
-           (other.subject.rail == finding.subject.rail || other.subject.rail.empty());
-  });
-}
-
-struct Explained {
-  std::set<std::tuple<int, int, int>> paths;  ///< from, to, rail of culprits that keep the gate shut
-  void add(int from, int to, int rail) { paths.insert({from, to, rail}); }
-  bool has(const fabric::PathResult& path) const { return paths.count({path.from, path.to, path.rail}) != 0; }
-};
-
-/// The limit that made the culprit's paths bad, and the declared rate it is a share of; localisation knows classes
-/// alone.
-void name_limit(const Fold& fold, const fabric::Culprit& culprit, const char* loss_metric, Finding& finding) {
-  using fabric::Effect;
-  const bool slow =
-      culprit.effect == Effect::slow || culprit.effect == Effect::unstable || culprit.effect == Effect::contention;
-  const char* metric = culprit.effect == Effect::loss          ? loss_metric
-                       : culprit.effect == Effect::half_duplex ? "pair.both_share"
-                       : slow                                  ? "pair.bandwidth_share"
-                                                               : "";
-  if (const Limit* limit = fold.input.limits.find(metric)) finding.limit = limit_text(metric, *limit);
-  const Rail* rail = nullptr;
-  for (const Node& node : fold.input.inventory.nodes)
-    if (rail == nullptr && (finding.subject.host.empty() || node.name == finding.subject.host))
-      rail = declared_rail(&node, finding.subject.rail);
-  if (!slow || rail == nullptr) return;
-  const double declared = rail->rate_bits_per_s / 8;
-  finding.expected += " (declared " + rate_text(declared) + ")";
-  if (culprit.kind == fabric::CulpritKind::fabric && culprit.share >= 0)
-    finding.found += "; median " + rate_text(culprit.share * declared);
-}
-
-/// Findings of the culprits into the fold, those of loss held against `loss_metric`; returns the culprits that keep the gate shut.
-std::vector<fabric::Culprit> fold_culprits(Fold& fold, const fabric::Observation& observation, Explained& explained,
-                                           const char* loss_metric) {
-  std::vector<fabric::Culprit> shutting;
-  const std::vector<fabric::Culprit> culprits = fabric::localise(observation);
-  std::vector<Finding> list = fabric::findings(culprits, observation);
-  for (std::size_t i = 0; i < culprits.size() && i < list.size(); ++i) {
-    Finding& finding = list[i];
-    name_limit(fold, culprits[i], loss_metric, finding);
-    if (!opens_gate(finding.verdict)) {
-      for (const fabric::DirectedPath& path : culprits[i].evidence) explained.add(path.from, path.to, path.rail);
-      shutting.push_back(culprits[i]);
-    }
-    using fabric::CulpritKind;
-    const CulpritKind kind = culprits[i].kind;
-    const bool of_nodes = kind == CulpritKind::node || kind == CulpritKind::rail || kind == CulpritKind::direction ||
-                          kind == CulpritKind::crossed || kind == CulpritKind::duplicate_address || kind == CulpritKind::misrouted;
-    if (!of_nodes || culprits[i].ends.empty()) {
-      fold.result.findings.push_back(finding);
-      continue;
-    }
-    const auto subject = fold.input.inventory.find(finding.subject.host);
-    if (!subject) {
-      fold.result.findings.push_back(finding);
-      continue;
-    }
-    const int owner = static_cast<int>(*subject);
-    if (known_before(fold.node(owner), finding)) finding.primary = false;
-    fold.add(owner, Tier::pair, finding);
-    if (kind != CulpritKind::crossed) continue;
-    for (const fabric::End& end : culprits[i].ends)  // both ends of the swap must be touched
-      if (end.node >= 0 && end.node < static_cast<int>(fold.nodes())) fold.fold(end.node, Tier::pair, finding.verdict);
-  }
-  return shutting;
-}
-
 /// Loss is the first cause of a path: answers get lost too, so that it is slow both ways, and what else is measured through
 /// a lossy end says nothing of its own.
 void fold_losses(Fold& fold, Explained& explained) {
   const fabric::Observation observation = loss_observation(fold.input, fold.exhibits.records);
-  for (const fabric::Culprit& culprit : fold_culprits(fold, observation, explained, "pair.frame_loss")) {
+  for (const fabric::Culprit& culprit : fold_culprits(fold, observation, explained, {"pair.bandwidth_share", "pair.frame_loss"})) {
     for (const fabric::DirectedPath& path : culprit.evidence) explained.add(path.to, path.from, path.rail);
     using fabric::CulpritKind;
     if (culprit.kind != CulpritKind::direction && culprit.kind != CulpritKind::rail && culprit.kind != CulpritKind::node) continue;
@@ -143,7 +70,7 @@ int culprit_of(const Fold& fold, const std::vector<const Exhibit*>& bad, const s
 
 /// Findings of latency, content or the overlay, which localisation does not see.
 void fold_unexplained(Fold& fold, std::vector<const Exhibit*> bad) {
-  for (const char* check : {"pair.reach", "pair.rail", "pair.overlay"}) {
+  for (const char* check : {"pair.reach", "pair.rail", "pair.rdma", "pair.overlay"}) {
     for (int culprit = culprit_of(fold, bad, check); culprit >= 0; culprit = culprit_of(fold, bad, check)) {
       const auto shares = [&](const Exhibit* exhibit) {
         return exhibit->record.check == check && (exhibit->nodes[0] == culprit || exhibit->nodes[1] == culprit);
@@ -209,23 +136,21 @@ void fold_pairs(Fold& fold) {
   const auto told = [&](const PairWarning& warning) { return frozen.count(warning.a) != 0 || frozen.count(warning.b) != 0; };
   warnings.erase(std::remove_if(warnings.begin(), warnings.end(), told), warnings.end());
   if (bad.empty() && !answered_by_another(fold.exhibits.records)) return fold_warnings(fold, std::move(warnings));
-  fabric::Observation observation = pair_observation(fold.input.inventory, fold.exhibits.records);
+  fabric::Observation observation = pair_observation(fold.input, fold.exhibits.records);
   if (const Limit* share = fold.input.limits.find("pair.bandwidth_share"); share && share->low)
     observation.share_floor = *share->low;
-  std::set<std::tuple<int, int, int>> forgotten;
-  for (const Exhibit* exhibit : forgiven)
-    for (const fabric::PathResult& path : exhibit->paths) forgotten.insert({path.from, path.to, path.rail});
   Explained explained;
   fold_losses(fold, explained);
   if (const Limit* most = fold.input.limits.find("pair.retransmit_share"); most != nullptr && most->high)
     observation.loss_ceiling = *most->high;
-  const auto drop = [&, lossy = explained](const fabric::PathResult& path) {
+  const auto drop = [&, lossy = explained, forgotten = forgiven_paths(fold, "pair.rail")](const fabric::PathResult& path) {
     if (path.tentative) return true;
     const bool silenced = lost[static_cast<std::size_t>(path.from)] || lost[static_cast<std::size_t>(path.to)];
-    return path.result != fabric::PathClass::good && (silenced || lossy.has(path) || forgotten.count({path.from, path.to, path.rail}) != 0);
+    return path.result != fabric::PathClass::good && (silenced || lossy.has(path) || forgotten.has(path));
   };
   observation.paths.erase(std::remove_if(observation.paths.begin(), observation.paths.end(), drop), observation.paths.end());
-  fold_culprits(fold, observation, explained, "pair.retransmit_share");
+  fold_culprits(fold, observation, explained, {"pair.bandwidth_share", "pair.retransmit_share"});
+  fold_rdma(fold, lost, explained);
   const auto echo = [&](const Exhibit* exhibit) { return is_echo(fold, explained, observation.rails, *exhibit); };
   bad.erase(std::remove_if(bad.begin(), bad.end(), echo), bad.end());
   fold_unexplained(fold, std::move(bad));

@@ -49,21 +49,6 @@ std::string mapped_gid(std::uint32_t address) {
   return fmt::format("0000:0000:0000:0000:0000:ffff:{:04x}:{:04x}", address >> 16, address & 0xffff);
 }
 
-fabric::DirectionSample direction(double rate, const std::vector<std::uint64_t>& sizes) {
-  fabric::DirectionSample out;
-  for (const std::uint64_t bytes : sizes) {
-    const auto messages = static_cast<std::uint64_t>(rate * 0.93 * 0.5 / static_cast<double>(bytes)) + 1;
-    const double elapsed = static_cast<double>(messages * bytes) / (rate * 0.93);
-    out.sweep.push_back({.bytes = bytes, .bytes_per_s = rate * 0.93, .messages = messages, .elapsed_s = elapsed});
-    out.sent_bytes = out.received_bytes += messages * bytes;
-  }
-  out.payload_checked = 12;
-  out.segments = 40000;
-  out.retransmitted = 4;
-  out.longest_gap_s = 0.01;
-  return out;
-}
-
 struct Maker {
   const GoodRun& run;
   const NodeIndex& index;
@@ -97,6 +82,13 @@ void add_nodes(Maker& make, std::vector<std::string>& names) {
   make.add("host.fleet", names, "", std::move(make.fleet));
 }
 
+void add_pair_rail(Maker& make, std::size_t a, std::size_t b, const Rail& rail) {
+  const Inventory& inventory = make.run.inventory;
+  const std::vector<std::string> hosts{inventory.nodes[a].name, inventory.nodes[b].name};
+  make.add("pair.rail", hosts, rail.name, good_pair(hosts[0], hosts[1], &rail));
+  if (!rail.device.empty()) make.add("pair.rdma", hosts, rail.name, good_pair_rdma(inventory, a, b, rail));
+}
+
 void add_pairs(Maker& make, const std::vector<std::string>& names, int rounds) {
   const Inventory& inventory = make.run.inventory;
   const int nodes = static_cast<int>(names.size());
@@ -107,7 +99,7 @@ void add_pairs(Maker& make, const std::vector<std::string>& names, int rounds) {
       make.add("pair.reach", {names[a], names[b]}, "", good_reach(inventory, a, b));
       make.add("pair.overlay", {names[a], names[b]}, "", good_pair(names[a], names[b], nullptr));
       for (const Rail& rail : inventory.nodes[a].spec->rails)
-        make.add("pair.rail", {names[a], names[b]}, rail.name, good_pair(names[a], names[b], &rail));
+        add_pair_rail(make, a, b, rail);
     }
 }
 
@@ -201,22 +193,6 @@ nlohmann::json good_rdma(const Inventory& inventory, std::size_t node, const Rai
 nlohmann::json good_cabling(const Inventory& inventory, std::size_t node, const Rail& rail) {
   return to_json_value(fabric::CablingSample{.host = inventory.nodes[node].name, .rail = rail.name, .netdev = rail.netdev,
                                              .neighbours = {{rail.netdev, rail.leaf + ".example", "02:00:5e:00:53:a0", "Ethernet1"}}});
-}
-
-nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail* rail) {
-  const double rate = rail != nullptr ? rail->rate_bits_per_s / 8 : 3e8;
-  fabric::PairSample sample{.a = a, .b = b, .rail = rail != nullptr ? rail->name : "", .engine = rail != nullptr ? "ucx-tcp" : "tcp"};
-  sample.a_to_b = sample.b_to_a = direction(rate, {4096, 65536, 1 << 20});
-  if (rail != nullptr) {
-    sample.flows_a_to_b = sample.flows_b_to_a = {.dialled = 64, .answered = 64, .late = 1, .segment_bytes = static_cast<std::uint64_t>(rail->mtu - 52), .whole = 64, .usual_s = 0.002, .slowest_s = 0.004};
-    sample.a_to_b_both = direction(rate, {65536});
-    sample.a_to_b_both.segments = sample.a_to_b_both.retransmitted = 0;  // counted one way at a time
-    sample.b_to_a_both = sample.a_to_b_both;
-  }
-  sample.latency_iterations = 1000;
-  sample.latency_p50_s = 4e-5;
-  sample.latency_p99_s = 9e-5;
-  return to_json_value(sample);
 }
 
 nlohmann::json good_reach(const Inventory& inventory, std::size_t a, std::size_t b) {

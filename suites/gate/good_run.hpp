@@ -44,6 +44,7 @@ nlohmann::json good_link(const Inventory& inventory, std::size_t node, const Rai
 nlohmann::json good_rdma(const Inventory& inventory, std::size_t node, const Rail& rail, bool end);
 nlohmann::json good_cabling(const Inventory& inventory, std::size_t node, const Rail& rail);
 nlohmann::json good_pair(const std::string& a, const std::string& b, const Rail* rail);
+nlohmann::json good_pair_rdma(const Inventory& inventory, std::size_t a, std::size_t b, const Rail& rail);
 nlohmann::json good_reach(const Inventory& inventory, std::size_t a, std::size_t b);
 nlohmann::json good_collective(const std::vector<std::string>& hosts, double node_rate, int rails = 2);
 

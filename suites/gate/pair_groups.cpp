@@ -28,7 +28,8 @@ std::vector<Group> groups_of(const Exhibits& exhibits) {
 }
 
 const Exhibit* slow_once(const Group& group) {
-  if (group[0]->record.check != "pair.rail" || group[0]->record.attempt != 0) return nullptr;
+  const std::string& check = group[0]->record.check;
+  if ((check != "pair.rail" && check != "pair.rdma") || group[0]->record.attempt != 0) return nullptr;
   const Exhibit* slow = nullptr;
   bool alone = false, loaded = false;
   for (const Exhibit* exhibit : group) {
@@ -41,7 +42,9 @@ const Exhibit* slow_once(const Group& group) {
     slow = exhibit;
   }
   const auto wrong = [](const Finding& finding) {
-    return !opens_gate(finding.verdict) && finding.cause != "pair.below_floor" && finding.cause != "pair.latency_high";
+    const bool of_load = finding.cause == "pair.below_floor" || finding.cause == "pair.latency_high" ||
+                         finding.cause == "rdma.below_floor" || finding.cause == "rdma.latency_high";
+    return !opens_gate(finding.verdict) && !of_load;
   };
   if (slow == nullptr || !alone || !loaded) return nullptr;
   const auto& findings = slow->record.findings;
