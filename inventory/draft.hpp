@@ -43,6 +43,13 @@ void read_class(YamlReader& reader, const YamlNode& node, ClassDraft& draft, boo
 void read_classes(YamlReader& reader, const YamlNode& node, InventoryDraft& draft);
 void read_nodes(YamlReader& reader, const YamlNode& node, InventoryDraft& draft);
 
+/// Parts of a class.
+void read_driver(YamlReader& reader, const YamlNode& node, DriverSpec& driver, bool overrides);
+void read_owner(YamlReader& reader, const YamlNode& node, const char* key, Owner& out);
+/// A list of texts of one form, each once.
+void read_texts(YamlReader& reader, const YamlNode& node, const char* key, const Form& form,
+                std::vector<std::string>& out);
+
 /// A network in canonical form (no host bits), prefix 1 to 30.
 bool read_network(YamlReader& reader, const YamlNode& node, std::string_view key, Cidr& out);
 

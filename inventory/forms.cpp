@@ -98,6 +98,21 @@ bool interface(std::string_view text) {
   return made_of(text, "_.-", 15) && text != "lo" && text != "all" && text != "default";
 }
 
+bool checksum(std::string_view text) {
+  return text.size() == 64 && std::all_of(text.begin(), text.end(), hex);
+}
+
+/// What a package manager's list of sources takes as one word.
+bool web_address(std::string_view text) {
+  for (const std::string_view scheme : {"https://", "http://", "file:///"})
+    if (text.substr(0, scheme.size()) == scheme) return made_of(text.substr(scheme.size()), "/._+-:~", 400);
+  return false;
+}
+
+bool option(std::string_view text) {
+  return text.substr(0, 2) == "--" && made_of(text.substr(2), "-=./_+,", 200);
+}
+
 bool sysctl_name(std::string_view text) {
   return made_of(text, "_./-", 200) && text.find_first_of("./") != std::string_view::npos &&
          text.find("..") == std::string_view::npos;
@@ -127,6 +142,9 @@ const Form sysctl_key{"a sysctl key like net.ipv4.tcp_rmem", sysctl_name};
 const Form sysctl_value{"a value on one line", [](std::string_view t) { return printable(t, true); }};
 const Form module{"a kernel module name", [](std::string_view t) { return made_of(t, "_-"); }};
 const Form version{"a version like 3.0.0", [](std::string_view t) { return made_of(t, ".+~_-"); }};
+const Form sha256{"64 hexadecimal digits in lower case", checksum};
+const Form url{"a URL like https://host/path", web_address};
+const Form flag{"an option like --add-kernel-support", option};
 const Form context{"a kubectl context name", [](std::string_view t) { return printable(t, false) && t[0] != '-'; }};
 const Form name_space{"a Kubernetes namespace (lower-case letters, digits, '-')", lower_label};
 const Form release{"a release like 25.10.0",

@@ -74,10 +74,26 @@ struct Manage {
   bool packages = true, memlock = true, sysctl = true, modules = true, network = true, persist = true;
 };
 
+/// Whether stage restarts the driver where the loaded one is not the installed one.
+enum class Reload {
+  never,  ///< a person reboots
+  safe,   ///< unless that cuts the way to the node
+  always  ///< even then
+};
+const char* to_string(Reload value);
+std::optional<Reload> parse_reload(std::string_view text);
+
 struct DriverSpec {
   Owner owner = Owner::none;
   std::string source;  ///< doca-host | mlnx-ofed | inbox, may be empty
   std::string version;
+  std::string bundle;                 ///< path on the node: an archive (mlnx-ofed), a package (doca-host), a folder (inbox)
+  std::string sha256;                 ///< of that archive or package
+  std::string repository;             ///< URL of doca-host's packages
+  std::string repository_key;         ///< path on the node
+  std::vector<std::string> flags{"--without-fw-update"};  ///< of mlnxofedinstall
+  std::vector<std::string> packages;  ///< empty: what the source usually brings
+  Reload reload = Reload::never;
 };
 
 struct NodeClass {

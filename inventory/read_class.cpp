@@ -8,13 +8,6 @@ namespace {
 
 constexpr std::size_t max_rails = 64;
 
-void read_owner(YamlReader& r, const YamlNode& node, const char* key, Owner& out) {
-  if (node.kind == YamlNode::Kind::sequence)
-    return r.problem(node.mark, std::string(key) + ": two owners; exactly one side may own it: host, operator or none");
-  std::string text;
-  if (r.word(node, key, {"host", "operator", "none"}) >= 0) out = *parse_owner(node.text);
-}
-
 void read_link_layer(YamlReader& r, const YamlNode& node, LinkLayer& out) {
   if (r.word(node, "link_layer", {"ethernet", "infiniband"}) >= 0) out = *parse_link_layer(node.text);
 }
@@ -128,29 +121,6 @@ void read_memlock(YamlReader& r, const YamlNode& node, NodeClass& spec) {
   std::int64_t bytes = 0;
   if (r.integer(node, "memlock (unlimited or bytes)", std::pair<std::int64_t, std::int64_t>(4096, INT64_MAX), bytes))
     spec.memlock_bytes = static_cast<std::uint64_t>(bytes);
-}
-
-void read_driver(YamlReader& r, const YamlNode& node, DriverSpec& driver, bool overrides) {
-  r.map(node, "driver",
-        {{"owner", [&](const YamlNode& n) { read_owner(r, n, "owner", driver.owner); }, !overrides},
-         {"source",
-          [&](const YamlNode& n) {
-            if (r.word(n, "source", {"doca-host", "mlnx-ofed", "inbox"}) >= 0) driver.source = n.text;
-          }},
-         {"version", [&](const YamlNode& n) { r.text(n, "version", forms::version, driver.version); }}});
-  if (driver.owner == Owner::host && driver.source.empty() && node.kind == YamlNode::Kind::map)
-    r.problem(node.mark, "driver: owner host needs 'source' (doca-host, mlnx-ofed or inbox)");
-}
-
-void read_texts(YamlReader& r, const YamlNode& node, const char* key, const Form& form, std::vector<std::string>& out) {
-  out.clear();
-  r.list(node, key, [&](const YamlNode& item) {
-    std::string text;
-    if (!r.text(item, key, form, text)) return;
-    if (std::find(out.begin(), out.end(), text) != out.end())
-      return r.problem(item.mark, std::string(key) + ": '" + text + "' is given twice");
-    out.push_back(text);
-  });
 }
 
 void read_sysctl(YamlReader& r, const YamlNode& node, NodeClass& spec) {

@@ -44,7 +44,9 @@ bool chosen(const AgentRequest& request, const Step& step) {
 
 /// A driver may be what the interface of a rail is waiting for.
 bool brings_interfaces(const Step& step) {
-  return step.id == std::string_view(packages_step.id) || step.id == std::string_view(modules_step.id);
+  for (const Step* one : {&packages_step, &driver_step, &modules_step})
+    if (step.id == std::string_view(one->id)) return true;
+  return false;
 }
 
 struct Runner {

@@ -3,8 +3,8 @@
 namespace fabricgate::bootstrap {
 
 const std::vector<Step>& steps() {
-  static const std::vector<Step> all{packages_step, modules_step, firmware_step, sysctl_step,
-                                     memlock_step,  sriov_step,   network_step,  persist_step};
+  static const std::vector<Step> all{packages_step, driver_step, modules_step, firmware_step, sysctl_step,
+                                     memlock_step,  sriov_step,  network_step, persist_step};
   return all;
 }
 

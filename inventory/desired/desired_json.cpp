@@ -46,6 +46,19 @@ Json to_json_value(const Manage& manage) {
           {"persist", manage.persist}};
 }
 
+Json to_json_value(const DriverSpec& driver) {
+  return {{"owner", to_string(driver.owner)},
+          {"source", driver.source},
+          {"version", driver.version},
+          {"bundle", driver.bundle},
+          {"sha256", driver.sha256},
+          {"repository", driver.repository},
+          {"repository_key", driver.repository_key},
+          {"flags", driver.flags},
+          {"packages", driver.packages},
+          {"reload", to_string(driver.reload)}};
+}
+
 /// Thrown inside this file only: values of the right JSON type that mean nothing.
 struct BadValue {
   std::string what;
@@ -130,6 +143,25 @@ std::optional<std::uint64_t> bytes_from(const Json& value) {
   return value.get<std::uint64_t>();
 }
 
+Reload reload_from(const Json& value) {
+  const auto found = parse_reload(value.get<std::string>());
+  if (!found) throw BadValue{"reload: expected never, safe or always"};
+  return *found;
+}
+
+DriverSpec driver_from(const Json& value) {
+  return {.owner = owner(value.at("owner")),
+          .source = value.at("source"),
+          .version = value.at("version"),
+          .bundle = value.at("bundle"),
+          .sha256 = value.at("sha256"),
+          .repository = value.at("repository"),
+          .repository_key = value.at("repository_key"),
+          .flags = value.at("flags").get<std::vector<std::string>>(),
+          .packages = value.at("packages").get<std::vector<std::string>>(),
+          .reload = reload_from(value.at("reload"))};
+}
+
 std::string eswitch_from(const Json& value) {
   const auto text = value.get<std::string>();
   if (!text.empty() && text != "legacy" && text != "switchdev") throw BadValue{"eswitch: '" + text + "' is no mode"};
@@ -148,9 +180,7 @@ Desired desired_from(const Json& value) {
               .sysctl = value.at("sysctl").get<std::map<std::string, std::string>>(),
               .modules = value.at("modules").get<std::vector<std::string>>(),
               .manage = manage_from(value.at("manage")),
-              .driver = {.owner = owner(value.at("driver").at("owner")),
-                         .source = value.at("driver").at("source"),
-                         .version = value.at("driver").at("version")},
+              .driver = driver_from(value.at("driver")),
               .sriov_owner = owner(value.at("sriov_owner")),
               .eswitch = eswitch_from(value.at("eswitch"))};
   for (const Json& rail : value.at("rails")) out.rails.push_back(rail_from(rail));
@@ -175,8 +205,7 @@ Json to_json_value(const Desired& value) {
       {"sysctl", value.sysctl},
       {"modules", value.modules},
       {"manage", to_json_value(value.manage)},
-      {"driver",
-       {{"owner", to_string(value.driver.owner)}, {"source", value.driver.source}, {"version", value.driver.version}}},
+      {"driver", to_json_value(value.driver)},
       {"sriov_owner", to_string(value.sriov_owner)},
       {"eswitch", value.eswitch}};
 }

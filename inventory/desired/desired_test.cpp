@@ -26,6 +26,11 @@ Inventory two_nodes() {
   spec.sysctl = {{"vm.swappiness", "1"}, {"net.ipv4.conf.ens2.arp_ignore", "2"}};
   spec.manage.network = false;
   spec.driver = {.owner = Owner::host, .source = "doca-host", .version = "3.0.0"};
+  spec.driver.bundle = "/srv/doca.deb";
+  spec.driver.sha256 = std::string(64, 'a');
+  spec.driver.packages = {"doca-ofed"};
+  spec.driver.flags = {"--add-kernel-support"};
+  spec.driver.reload = Reload::safe;
   spec.sriov_owner = Owner::operator_;
   spec.eswitch = "switchdev";
   NodeClass other = spec;
@@ -90,6 +95,9 @@ TEST(Desired, survives_json_both_ways) {
   EXPECT_EQ(back->sriov_owner, Owner::operator_);
   EXPECT_FALSE(back->manage.network);
   EXPECT_EQ(back->eswitch, "switchdev");
+  EXPECT_EQ(back->driver.bundle, "/srv/doca.deb");
+  EXPECT_EQ(back->driver.packages, std::vector<std::string>{"doca-ofed"});
+  EXPECT_EQ(back->driver.reload, Reload::safe);
   EXPECT_EQ(back->rails[0].vfs, 8);
   EXPECT_EQ(vf_identity(back->rails[0], 7), vf_identity(one.rails[0], 7));
   EXPECT_EQ(back->rails[0].vf.trust, true);
@@ -116,7 +124,7 @@ TEST(DesiredJson, refuses_values_of_wrong_type_or_meaning) {
         with("/memlock_bytes", -1), with("/sriov_owner", "me"), with("/rails/1/link_layer", "atm"), with("/rails", 1),
         with("/rails/0/vfs", 1025), with("/rails/0/first_vf_guid", -1), with("/rails/0/first_vf_guid", "02:00"),
         with("/rails/0/vf/vlan", 4095), with("/rails/0/vf/trust", "on"), with("/rails/0/vf/link_policy", "auto"),
-        with("/eswitch", "offloads"),
+        with("/eswitch", "offloads"), with("/driver/reload", "sometimes"), with("/driver/flags", "--x"),
         with("/management", "x"), nlohmann::json::array(), nlohmann::json()}) {
     const auto back = desired_from_json(bad);
     ASSERT_FALSE(back) << bad.dump();

@@ -27,6 +27,16 @@ const char* to_string(LinkPolicy value) {
   return value == LinkPolicy::follow ? "follow" : value == LinkPolicy::up ? "up" : "down";
 }
 
+const char* to_string(Reload value) {
+  return value == Reload::never ? "never" : value == Reload::safe ? "safe" : "always";
+}
+
+std::optional<Reload> parse_reload(std::string_view text) {
+  for (const Reload value : {Reload::never, Reload::safe, Reload::always})
+    if (text == to_string(value)) return value;
+  return std::nullopt;
+}
+
 std::optional<LinkPolicy> parse_link_policy(std::string_view text) {
   for (const LinkPolicy value : {LinkPolicy::follow, LinkPolicy::up, LinkPolicy::down})
     if (text == to_string(value)) return value;

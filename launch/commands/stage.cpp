@@ -29,6 +29,7 @@ struct Options {
   std::string inventory, nodes, runs = "fabricgate-runs";
   std::vector<std::string> steps;
   bool allow_busy = false, dry_run = false, undo = false;
+  double node_timeout_s = bootstrap::StageOptions{}.node_timeout_s;
 };
 
 /// Enough for every node after another in its window, each at its own limit.
@@ -48,6 +49,7 @@ Result<bootstrap::StageOptions> stage_options(const Options& options) {
                                  .only_steps = options.steps,
                                  .undo = options.undo,
                                  .allow_busy = options.allow_busy,
+                                 .node_timeout_s = options.node_timeout_s,
                                  .stop = interrupted};
 }
 
@@ -125,7 +127,7 @@ constexpr const char* stage_help =
     "Brings every node to its declared state. A second run changes nothing. Under mpirun the ranks share the nodes.";
 constexpr const char* unstage_help =
     "Takes away what `stage` has left on each node: virtual functions, the unit that brings them back, and the files it "
-    "wrote. Packages, programs, NIC firmware and what is set live stay.";
+    "wrote. Packages, drivers, programs, NIC firmware and what is set live stay.";
 
 int run(const std::vector<std::string>& arguments, const char* help, const char* name, Options options) {
   CLI::App app(help, name);
@@ -134,6 +136,9 @@ int run(const std::vector<std::string>& arguments, const char* help, const char*
   app.add_option("--nodes", options.nodes, "host ranges, e.g. gpu[001-016]; all when not given");
   app.add_option("--steps", options.steps, "only these steps, e.g. packages,memlock")->delimiter(',');
   app.add_flag("--allow-busy", options.allow_busy, "go on although a node is in use");
+  app.add_option("--node-timeout", options.node_timeout_s, "seconds one node may take, e.g. 3600 to build a driver on it")
+      ->check(CLI::Range(1.0, 86400.0))
+      ->capture_default_str();
   add_runs(app, options.runs);
   if (const auto code = parse_options(app, arguments)) return *code;
   const auto inventory = load_inventory(options.inventory);

@@ -12,7 +12,7 @@ _fabricgate() {
   case $before in
     --log) words='debug info warn error' ;;
     --format) words='openmpi hydra slurm' ;;
-    --steps) words='packages modules firmware sysctl memlock sriov network persist' ;;
+    --steps) words='packages driver modules firmware sysctl memlock sriov network persist' ;;
     --tiers) words='stage addons host link pair collective soak' ;;
     --limits|--suite|--job|--compare|-o|--output|--runs) compopt -o default; COMPREPLY=(); return ;;
   esac
@@ -30,8 +30,8 @@ _fabricgate() {
           scan-keys) words='--add --help' ;;
           *) words='--help' ;;
         esac ;;
-      plan|stage) words='--nodes --steps --allow-busy --runs --help' ;;
-      unstage) words='--plan --nodes --steps --allow-busy --runs --help' ;;
+      plan|stage) words='--nodes --steps --allow-busy --node-timeout --runs --help' ;;
+      unstage) words='--plan --nodes --steps --allow-busy --node-timeout --runs --help' ;;
       accept) words='--job --runs --budget --limits --suite --allow-busy --help' ;;
       gate) words='--runs --budget --limits --suite --allow-busy --help' ;;
       judge) words='--limits --suite --tiers --write --help' ;;
