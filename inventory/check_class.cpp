@@ -75,6 +75,8 @@ void check_class(YamlReader& reader, const InventoryDraft& draft, const ClassDra
   for (std::size_t i = 0; i < spec.rails.size(); ++i) {
     check_rail(reader, draft, one, i);
     check_vf(reader, one, i);
+    if (spec.rails[i].link_layer == LinkLayer::infiniband && spec.rails[i].roce != RoceSpec{})
+      reader.problem(one.rails[i].roce, "roce: only a rail of link_layer ethernet has it");
     for (std::size_t before = 0; before < i; ++before) check_two_rails(reader, one, before, i);
   }
 }

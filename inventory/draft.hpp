@@ -11,7 +11,7 @@
 namespace fabricgate {
 
 struct RailMarks {
-  Mark rail, name, netdev, device, cidr, address, gpu, link_layer, vf;
+  Mark rail, name, netdev, device, cidr, address, gpu, link_layer, vf, roce;
 };
 
 struct ClassDraft {
@@ -45,6 +45,7 @@ void read_nodes(YamlReader& reader, const YamlNode& node, InventoryDraft& draft)
 
 /// Parts of a class.
 void read_driver(YamlReader& reader, const YamlNode& node, DriverSpec& driver, bool overrides);
+void read_roce(YamlReader& reader, const YamlNode& node, RoceSpec& roce);
 void read_owner(YamlReader& reader, const YamlNode& node, const char* key, Owner& out);
 /// A list of texts of one form, each once.
 void read_texts(YamlReader& reader, const YamlNode& node, const char* key, const Form& form,

@@ -52,6 +52,15 @@ struct VfSpec {
   bool bind = true;  ///< false: VFs stay without a driver, for guests
 };
 
+/// How RoCE traffic of a rail is marked and kept lossless; unset: left as it is and not looked at.
+struct RoceSpec {
+  std::string trust;                          ///< dscp | pcp: which mark says what priority a frame has
+  std::optional<std::vector<int>> pfc, ecn;   ///< priorities that are lossless, and whose congestion marks count
+  std::optional<int> traffic_class;           ///< of RDMA traffic: DSCP and, in the lowest two bits, ECN
+
+  friend bool operator==(const RoceSpec&, const RoceSpec&) = default;
+};
+
 /// One network port under test.
 struct Rail {
   std::string name;  ///< unique in the class; same name on two nodes = same rail
@@ -67,6 +76,7 @@ struct Rail {
   int vfs = 0;
   VfSpec vf;
   std::string leaf;  ///< switch, may be empty
+  RoceSpec roce;
 };
 
 /// Which settings stage may change; what is false is checked only.

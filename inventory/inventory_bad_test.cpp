@@ -21,7 +21,7 @@ const BadInventory bad_inventories[] = {
      {"17:9: rail: key 'rate_gbps' is missing",
       "20:9: unknown key 'ratee_gbps' in rail, did you mean 'rate_gbps'?"}},
     {"unknown key far from all", "mtu: 9000", "zzzzzzzz: 9000",
-     {"21:9: unknown key 'zzzzzzzz' in rail; known: name, netdev, device, pci, gpu, link_layer, rate_gbps, mtu, cidr, address, vfs, vf, leaf"}},
+     {"21:9: unknown key 'zzzzzzzz' in rail; known: name, netdev, device, pci, gpu, link_layer, rate_gbps, mtu, cidr, address, vfs, vf, roce, leaf"}},
     {"duplicate key", "  user: root\n", "  user: root\n  user: root\n",
      {"7:3: duplicate key 'user', first on line 6"}},
     {"duplicate section", "suite: default", "suite: default\nssh: {}",

@@ -67,5 +67,29 @@ TEST(InventoryDriver, KeysThatDoNotFitTheSourceAreRefused) {
   }
 }
 
+/// testdata/base.yaml with these keys at its first rail.
+LoadedInventory with_roce(const std::string& keys) {
+  auto text = read_file(std::string(TESTDATA) + "/base.yaml");
+  const std::string from = "mtu: 9000";
+  text->replace(text->find(from), from.size(), keys);
+  return parse_inventory(*text, "x");
+}
+
+TEST(InventoryRoce, SettingsAreReadInOrderAndThoseThatCannotBeAreRefused) {
+  const auto loaded = with_roce("roce: { trust: dscp, pfc: [4, 3], ecn: [], traffic_class: 106 }");
+  ASSERT_TRUE(loaded.inventory) << loaded.problems.size();
+  const RoceSpec expected{
+      .trust = "dscp", .pfc = std::vector<int>{3, 4}, .ecn = std::vector<int>{}, .traffic_class = 106};
+  EXPECT_EQ(loaded.inventory->nodes[0].spec->rails[0].roce, expected);
+  for (const auto& [keys, said] : std::vector<std::pair<std::string, std::string>>{
+           {"roce: { pfc: [8] }", "expected an integer from 0 to 7"},
+           {"roce: { ecn: [3, 3] }", "3 is given twice"},
+           {"roce: { trust: both }", "expected one of dscp, pcp"},
+           {"roce: { traffic_class: 256 }", "expected an integer from 0 to 255"},
+           {"roce: { dscp: 26 }", "unknown key 'dscp'"},
+           {"link_layer: infiniband\n        roce: { pfc: [3] }", "only a rail of link_layer ethernet"}})
+    EXPECT_THAT(with_roce(keys).problems, Contains(Field(&InventoryProblem::what, HasSubstr(said)))) << keys;
+}
+
 }  // namespace
 }  // namespace fabricgate

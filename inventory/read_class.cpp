@@ -77,6 +77,7 @@ void read_rail(YamlReader& r, const YamlNode& node, Rail& rail, RailMarks& m, bo
          {"address", marked(m.address, [&](const YamlNode& n) { read_address(r, n, overrides, rail); })},
          {"vfs", [&](const YamlNode& n) { r.integer(n, "vfs", std::pair(0, 1024), rail.vfs); }},
          {"vf", marked(m.vf, [&](const YamlNode& n) { read_vf(r, n, rail.vf); })},
+         {"roce", marked(m.roce, [&](const YamlNode& n) { read_roce(r, n, rail.roce); })},
          {"leaf", [&](const YamlNode& n) { r.text(n, "leaf", forms::rack, rail.leaf); }}});
 }
 
@@ -87,7 +88,7 @@ void read_rails(YamlReader& r, const YamlNode& node, ClassDraft& d) {
   r.list(node, "rails", [&](const YamlNode& item) {
     Rail& rail = d.spec.rails.emplace_back(Rail{.name = "rail" + std::to_string(d.spec.rails.size())});
     const Mark m = item.mark;
-    d.rails.push_back({m, m, m, m, m, m, m, m, {}});
+    d.rails.push_back({m, m, m, m, m, m, m, m, {}, {}});
     read_rail(r, item, rail, d.rails.back(), false);
   });
   if (node.kind == YamlNode::Kind::sequence && node.items.empty())

@@ -38,7 +38,7 @@ struct StepContext {
 /// A value, not a class; registered by one line in steps.cpp. `observe` returns what is now (JSON, kept in the
 /// journal), `plan` is pure on it, `apply` performs the plan, after which observe + plan must be empty (verify).
 struct Step {
-  const char* id;  ///< packages, driver, modules, firmware, sysctl, memlock, sriov, network, persist
+  const char* id;  ///< packages, driver, modules, firmware, sysctl, memlock, sriov, network, roce, persist
   Result<nlohmann::json> (*observe)(StepContext& context);
   StepPlan (*plan)(const Desired& desired, const nlohmann::json& observed);
   Status (*apply)(StepContext& context, const nlohmann::json& observed);

@@ -78,6 +78,7 @@ Desired desired(const Inventory& inventory, std::size_t node) {
                          .link_layer = rail.link_layer,
                          .vfs = rail.vfs,
                          .vf = rail.vf});
+    out.rails.back().roce = rail.roce;
     if (rail.vfs > 0) out.rails.back().first_vf_guid = first_vf_guid(inventory.cluster, node, out.rails.size() - 1);
     out.sysctl.merge(rail_sysctl(rail.netdev));  // a value written by hand stays
   }

@@ -27,6 +27,7 @@ struct DesiredRail {
   int vfs = 0;
   VfSpec vf;
   std::uint64_t first_vf_guid = 0;  ///< of VF 0; see vf_identity
+  RoceSpec roce;
 };
 
 struct Desired {

@@ -22,6 +22,13 @@ Json to_json_value(const VfSpec& vf) {
           {"bind", vf.bind}};
 }
 
+Json to_json_value(const RoceSpec& roce) {
+  return {{"trust", roce.trust},
+          {"pfc", or_null(roce.pfc)},
+          {"ecn", or_null(roce.ecn)},
+          {"traffic_class", or_null(roce.traffic_class)}};
+}
+
 Json to_json_value(const DesiredRail& rail) {
   return {{"name", rail.name},
           {"netdev", rail.netdev},
@@ -34,7 +41,8 @@ Json to_json_value(const DesiredRail& rail) {
           {"link_layer", to_string(rail.link_layer)},
           {"vf", to_json_value(rail.vf)},
           {"vfs", rail.vfs},
-          {"first_vf_guid", rail.first_vf_guid}};
+          {"first_vf_guid", rail.first_vf_guid},
+          {"roce", to_json_value(rail.roce)}};
 }
 
 Json to_json_value(const Manage& manage) {
@@ -111,6 +119,20 @@ VfSpec vf_from(const Json& value) {
           .bind = value.at("bind")};
 }
 
+std::optional<std::vector<int>> priorities_from(const Json& value) {
+  if (value.is_null()) return std::nullopt;
+  std::vector<int> out;
+  for (const Json& priority : value) out.push_back(integer({{"priority", priority}}, "priority", 0, 7));
+  return out;
+}
+
+RoceSpec roce_from(const Json& value) {
+  return {.trust = value.at("trust"),
+          .pfc = priorities_from(value.at("pfc")),
+          .ecn = priorities_from(value.at("ecn")),
+          .traffic_class = number_from(value, "traffic_class", 255)};
+}
+
 DesiredRail rail_from(const Json& value) {
   const auto layer = parse_link_layer(value.at("link_layer").get<std::string>());
   if (!layer) throw BadValue{"link_layer: expected ethernet or infiniband"};
@@ -125,7 +147,8 @@ DesiredRail rail_from(const Json& value) {
           .link_layer = *layer,
           .vfs = integer(value, "vfs", 0, 1024),
           .vf = vf_from(value.at("vf")),
-          .first_vf_guid = whole_from<std::uint64_t>(value, "first_vf_guid")};
+          .first_vf_guid = whole_from<std::uint64_t>(value, "first_vf_guid"),
+          .roce = roce_from(value.at("roce"))};
 }
 
 Manage manage_from(const Json& value) {

@@ -22,6 +22,7 @@ Inventory two_nodes() {
                  .link_layer = LinkLayer::infiniband,
                  .rate_bits_per_s = 2e11,
                  .cidr = *parse_cidr("172.17.0.0/16")}};
+  spec.rails[0].roce = {.trust = "dscp", .pfc = std::vector<int>{3}, .traffic_class = 106};
   spec.memlock_bytes = UINT64_MAX;
   spec.sysctl = {{"vm.swappiness", "1"}, {"net.ipv4.conf.ens2.arp_ignore", "2"}};
   spec.manage.network = false;
@@ -98,6 +99,7 @@ TEST(Desired, survives_json_both_ways) {
   EXPECT_EQ(back->driver.bundle, "/srv/doca.deb");
   EXPECT_EQ(back->driver.packages, std::vector<std::string>{"doca-ofed"});
   EXPECT_EQ(back->driver.reload, Reload::safe);
+  EXPECT_EQ(back->rails[0].roce, one.rails[0].roce);
   EXPECT_EQ(back->rails[0].vfs, 8);
   EXPECT_EQ(vf_identity(back->rails[0], 7), vf_identity(one.rails[0], 7));
   EXPECT_EQ(back->rails[0].vf.trust, true);
@@ -124,7 +126,7 @@ TEST(DesiredJson, refuses_values_of_wrong_type_or_meaning) {
         with("/memlock_bytes", -1), with("/sriov_owner", "me"), with("/rails/1/link_layer", "atm"), with("/rails", 1),
         with("/rails/0/vfs", 1025), with("/rails/0/first_vf_guid", -1), with("/rails/0/first_vf_guid", "02:00"),
         with("/rails/0/vf/vlan", 4095), with("/rails/0/vf/trust", "on"), with("/rails/0/vf/link_policy", "auto"),
-        with("/eswitch", "offloads"), with("/driver/reload", "sometimes"), with("/driver/flags", "--x"),
+        with("/eswitch", "offloads"), with("/rails/0/roce/pfc", {8}), with("/rails/0/roce/traffic_class", 256), with("/driver/reload", "sometimes"), with("/driver/flags", "--x"),
         with("/management", "x"), nlohmann::json::array(), nlohmann::json()}) {
     const auto back = desired_from_json(bad);
     ASSERT_FALSE(back) << bad.dump();
