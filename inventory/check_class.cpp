@@ -72,6 +72,8 @@ void check_class(YamlReader& reader, const InventoryDraft& draft, const ClassDra
                                                       "; a launcher would start ranks without a GPU");
   if (!spec.eswitch.empty() && spec.sriov_owner != Owner::host)
     reader.problem(one.eswitch, "sriov: eswitch is set by the host, as in sriov: { owner: host }");
+  if (spec.kernel_cmdline.value_or(false) && spec.sriov_owner != Owner::host)
+    reader.problem(one.kernel_cmdline, "sriov: kernel_cmdline is written by the host, as in sriov: { owner: host }");
   for (std::size_t i = 0; i < spec.rails.size(); ++i) {
     check_rail(reader, draft, one, i);
     check_vf(reader, one, i);

@@ -16,7 +16,7 @@ struct RailMarks {
 
 struct ClassDraft {
   NodeClass spec;
-  Mark mark, gpus, slots, driver, sriov, eswitch;
+  Mark mark, gpus, slots, driver, sriov, eswitch, kernel_cmdline;
   bool slots_given = false;
   std::vector<RailMarks> rails;  ///< as spec.rails
 };

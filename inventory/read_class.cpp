@@ -176,7 +176,10 @@ std::vector<Field> software_fields(YamlReader& r, ClassDraft& d, bool overrides)
                    {{"owner", [&](const YamlNode& v) { read_owner(r, v, "owner", c.sriov_owner); }, !overrides},
                     {"eswitch", marked(d.eswitch, [&](const YamlNode& v) {
                        if (r.word(v, "eswitch", {"legacy", "switchdev"}) >= 0) c.eswitch = v.text;
-                     })}});
+                     })},
+                    {"kernel_cmdline", marked(d.kernel_cmdline, optionally(c.kernel_cmdline, [&](const YamlNode& v, bool& b) {
+                       return r.boolean(v, "kernel_cmdline", b);
+                     }))}});
            })},
       {"kernel", [&](const YamlNode& n) { r.text(n, "kernel", forms::glob, c.kernel); }},
       {"packages", [&](const YamlNode& n) { read_texts(r, n, "packages", forms::package, c.packages); }},

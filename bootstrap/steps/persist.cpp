@@ -61,12 +61,6 @@ Result<json> observe_persist(StepContext& context) {
   return observed;
 }
 
-/// Each line, and how it is done.
-struct Deed {
-  Action action;
-  std::function<Status(StepContext&)> apply;
-};
-
 Deed run(const std::vector<std::string>& arguments) {
   return {{shell_line(arguments)}, [arguments](StepContext& context) { return run_checked(context, arguments); }};
 }
@@ -102,9 +96,7 @@ StepPlan plan_persist(const Desired&, const json& observed) {
 }
 
 Status apply_persist(StepContext& context, const json& observed) {
-  for (const Deed& deed : deeds(observed))
-    if (auto status = deed.apply(context); !status) return status;
-  return {};
+  return do_all(context, deeds(observed));
 }
 
 /// Nothing is wanted any more.

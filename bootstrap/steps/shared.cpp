@@ -69,6 +69,12 @@ Status run_checked(StepContext& context, const std::vector<std::string>& argumen
                result->exit_code};
 }
 
+Status do_all(StepContext& context, const std::vector<Deed>& deeds) {
+  for (const Deed& deed : deeds)
+    if (auto status = deed.apply(context); !status) return status;
+  return {};
+}
+
 bool systemd_needs_reload(StepContext& context, const std::string& unit) {
   auto shown =
       context.host.run({"systemctl", "show", "-p", "NeedDaemonReload", "--value", unit}, context.deadline.at_most(10));

@@ -35,10 +35,19 @@ struct StepContext {
   std::function<bool()> stop = {};     ///< true when nobody wants the step any more: looked at in long waits
 };
 
+/// Each line, and how it is done: for steps whose plan and apply are one list.
+struct Deed {
+  Action action;
+  std::function<Status(StepContext&)> apply;
+};
+/// One after the other, up to the first that fails.
+Status do_all(StepContext& context, const std::vector<Deed>& deeds);
+
 /// A value, not a class; registered by one line in steps.cpp. `observe` returns what is now (JSON, kept in the
 /// journal), `plan` is pure on it, `apply` performs the plan, after which observe + plan must be empty (verify).
 struct Step {
-  const char* id;  ///< packages, driver, modules, firmware, sysctl, memlock, sriov, network, roce, persist
+  /// packages, driver, modules, kernel_cmdline, firmware, sysctl, memlock, sriov, network, roce, persist
+  const char* id;
   Result<nlohmann::json> (*observe)(StepContext& context);
   StepPlan (*plan)(const Desired& desired, const nlohmann::json& observed);
   Status (*apply)(StepContext& context, const nlohmann::json& observed);

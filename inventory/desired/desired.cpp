@@ -49,6 +49,11 @@ std::map<std::string, std::string> rail_sysctl(const std::string& netdev) {
   return {{prefix + "arp_ignore", "1"}, {prefix + "arp_announce", "2"}};
 }
 
+bool wants_kernel_cmdline(const NodeClass& spec) {
+  const bool vfs = std::any_of(spec.rails.begin(), spec.rails.end(), [](const Rail& rail) { return rail.vfs > 0; });
+  return spec.kernel_cmdline.value_or(spec.sriov_owner == Owner::host && vfs && !spec.emulated);
+}
+
 Desired desired(const Inventory& inventory, std::size_t node) {
   const Node& machine = inventory.nodes.at(node);
   const NodeClass& spec = *machine.spec;
@@ -65,7 +70,8 @@ Desired desired(const Inventory& inventory, std::size_t node) {
               .manage = spec.manage,
               .driver = spec.driver,
               .sriov_owner = spec.sriov_owner,
-              .eswitch = spec.eswitch};
+              .eswitch = spec.eswitch,
+              .kernel_cmdline = wants_kernel_cmdline(spec)};
   for (const Rail& rail : spec.rails) {
     out.rails.push_back({.name = rail.name,
                          .netdev = rail.netdev,

@@ -44,11 +44,15 @@ struct Desired {
   DriverSpec driver;
   Owner sriov_owner = Owner::none;
   std::string eswitch;
+  bool kernel_cmdline = false;  ///< the kernel boots with what SR-IOV needs
 };
 
 /// `node` is an index into inventory.nodes. Rail addresses: the node's own when given, else the pool's host number = 1
 /// + position of the node in the whole inventory.
 Desired desired(const Inventory& inventory, std::size_t node);
+
+/// As the class says; where it does not, when the host makes VFs on real adapters.
+bool wants_kernel_cmdline(const NodeClass& spec);
 
 /// Address of a rail on the node at position `node`: the one given by hand, else pool + 1 + node. Host byte order.
 std::uint32_t rail_address(const Rail& rail, std::size_t node);

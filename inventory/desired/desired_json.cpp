@@ -185,9 +185,11 @@ DriverSpec driver_from(const Json& value) {
           .reload = reload_from(value.at("reload"))};
 }
 
-std::string eswitch_from(const Json& value) {
-  const auto text = value.get<std::string>();
-  if (!text.empty() && text != "legacy" && text != "switchdev") throw BadValue{"eswitch: '" + text + "' is no mode"};
+/// One of two words, or nothing.
+std::string mode_from(const Json& object, const char* key, const std::string& one, const std::string& other) {
+  const auto text = object.at(key).get<std::string>();
+  if (!text.empty() && text != one && text != other)
+    throw BadValue{std::string(key) + ": '" + text + "' is no mode"};
   return text;
 }
 
@@ -205,7 +207,8 @@ Desired desired_from(const Json& value) {
               .manage = manage_from(value.at("manage")),
               .driver = driver_from(value.at("driver")),
               .sriov_owner = owner(value.at("sriov_owner")),
-              .eswitch = eswitch_from(value.at("eswitch"))};
+              .eswitch = mode_from(value, "eswitch", "legacy", "switchdev"),
+              .kernel_cmdline = value.at("kernel_cmdline")};
   for (const Json& rail : value.at("rails")) out.rails.push_back(rail_from(rail));
   return out;
 }
@@ -230,7 +233,8 @@ Json to_json_value(const Desired& value) {
       {"manage", to_json_value(value.manage)},
       {"driver", to_json_value(value.driver)},
       {"sriov_owner", to_string(value.sriov_owner)},
-      {"eswitch", value.eswitch}};
+      {"eswitch", value.eswitch},
+      {"kernel_cmdline", value.kernel_cmdline}};
 }
 
 Result<Desired> desired_from_json(const Json& value) {

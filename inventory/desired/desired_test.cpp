@@ -34,6 +34,7 @@ Inventory two_nodes() {
   spec.driver.reload = Reload::safe;
   spec.sriov_owner = Owner::operator_;
   spec.eswitch = "switchdev";
+  spec.kernel_cmdline = true;
   NodeClass other = spec;
   other.rails[0].address = *parse_ipv4("172.16.9.9");
   Inventory inventory{.cluster = "x", .management = *parse_cidr("10.0.0.0/24")};
@@ -86,6 +87,20 @@ TEST(Desired, counts_vf_identities_by_node_rail_and_vf) {
   EXPECT_EQ(vf_identity(second.rails[0], 3).guid.substr(11), ":00:01:00:03");
 }
 
+TEST(Desired, wants_the_kernel_command_line_where_the_host_makes_functions_on_real_adapters_or_the_class_says_so) {
+  NodeClass spec{.rails = {{.name = "rail0", .netdev = "ens1", .vfs = 4}}, .sriov_owner = Owner::host};
+  EXPECT_TRUE(wants_kernel_cmdline(spec));
+  spec.emulated = true;
+  EXPECT_FALSE(wants_kernel_cmdline(spec));
+  spec.kernel_cmdline = true;
+  EXPECT_TRUE(wants_kernel_cmdline(spec));
+  spec = {.rails = {{.name = "rail0", .netdev = "ens1", .vfs = 4}}, .sriov_owner = Owner::operator_};
+  EXPECT_FALSE(wants_kernel_cmdline(spec));
+  spec.sriov_owner = Owner::host;
+  spec.kernel_cmdline = false;
+  EXPECT_FALSE(wants_kernel_cmdline(spec));
+}
+
 TEST(Desired, survives_json_both_ways) {
   const Desired one = desired(two_nodes(), 1);
   const auto json = to_json_value(one);
@@ -96,6 +111,7 @@ TEST(Desired, survives_json_both_ways) {
   EXPECT_EQ(back->sriov_owner, Owner::operator_);
   EXPECT_FALSE(back->manage.network);
   EXPECT_EQ(back->eswitch, "switchdev");
+  EXPECT_TRUE(back->kernel_cmdline);
   EXPECT_EQ(back->driver.bundle, "/srv/doca.deb");
   EXPECT_EQ(back->driver.packages, std::vector<std::string>{"doca-ofed"});
   EXPECT_EQ(back->driver.reload, Reload::safe);
@@ -126,7 +142,7 @@ TEST(DesiredJson, refuses_values_of_wrong_type_or_meaning) {
         with("/memlock_bytes", -1), with("/sriov_owner", "me"), with("/rails/1/link_layer", "atm"), with("/rails", 1),
         with("/rails/0/vfs", 1025), with("/rails/0/first_vf_guid", -1), with("/rails/0/first_vf_guid", "02:00"),
         with("/rails/0/vf/vlan", 4095), with("/rails/0/vf/trust", "on"), with("/rails/0/vf/link_policy", "auto"),
-        with("/eswitch", "offloads"), with("/rails/0/roce/pfc", {8}), with("/rails/0/roce/traffic_class", 256), with("/driver/reload", "sometimes"), with("/driver/flags", "--x"),
+        with("/eswitch", "offloads"), with("/rails/0/roce/pfc", {8}), with("/rails/0/roce/traffic_class", 256), with("/kernel_cmdline", "on"), with("/driver/reload", "sometimes"), with("/driver/flags", "--x"),
         with("/management", "x"), nlohmann::json::array(), nlohmann::json()}) {
     const auto back = desired_from_json(bad);
     ASSERT_FALSE(back) << bad.dump();
