@@ -119,6 +119,7 @@ struct NodeClass {
   Owner sriov_owner = Owner::none;
   std::string eswitch;  ///< legacy | switchdev, empty: left as it is
   std::optional<bool> kernel_cmdline;  ///< what SR-IOV needs of the kernel's command line; unset: see wants_kernel_cmdline
+  std::string rdma_namespace;          ///< shared | exclusive, empty: left as it is
   std::string kernel;  ///< glob, may be empty
   std::vector<std::string> packages;
   std::map<std::string, std::string> sysctl;

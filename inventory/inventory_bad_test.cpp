@@ -154,6 +154,8 @@ const BadInventory bad_inventories[] = {
      {"28:36: eswitch: expected one of legacy, switchdev, found 'offloads'"}},
     {"command line of an owner that is not the host", "memlock: unlimited", "sriov: { owner: none, kernel_cmdline: true }",
      {"28:43: sriov: kernel_cmdline is written by the host, as in sriov: { owner: host }"}},
+    {"RDMA namespace mode that is none", "memlock: unlimited", "rdma_namespace: private",
+     {"28:21: rdma_namespace: expected one of shared, exclusive, found 'private'"}},
     {"infiniband without device", "device: mlx5_1", "link_layer: infiniband",
      {"24:21: rail rail1: an infiniband rail needs 'device', as in mlx5_0"}},
     {"bad pci address", "gpu: 1\n", "pci: \"18:00.0\"\n",

@@ -43,6 +43,7 @@ TEST(Inventory, loads_the_commented_example_whole) {
   EXPECT_EQ(inventory.nodes[0].spec->rails[0].vf.trust, std::nullopt);
   EXPECT_EQ(inventory.nodes[0].spec->eswitch, "legacy");
   EXPECT_EQ(inventory.nodes[0].spec->kernel_cmdline, true);
+  EXPECT_EQ(inventory.nodes[0].spec->rdma_namespace, "shared");
   EXPECT_EQ(format_ipv4(desired(inventory, 65).rails[0].address), "172.16.0.99");
   EXPECT_EQ(inventory.hooks.at("busy"), "/usr/local/bin/node-busy {node}");
   EXPECT_EQ(inventory.find("gpu071"), 65u);

@@ -181,6 +181,10 @@ std::vector<Field> software_fields(YamlReader& r, ClassDraft& d, bool overrides)
                        return r.boolean(v, "kernel_cmdline", b);
                      }))}});
            })},
+      {"rdma_namespace",
+       [&](const YamlNode& n) {
+         if (r.word(n, "rdma_namespace", {"shared", "exclusive"}) >= 0) c.rdma_namespace = n.text;
+       }},
       {"kernel", [&](const YamlNode& n) { r.text(n, "kernel", forms::glob, c.kernel); }},
       {"packages", [&](const YamlNode& n) { read_texts(r, n, "packages", forms::package, c.packages); }},
       {"sysctl", [&](const YamlNode& n) { read_sysctl(r, n, c); }},

@@ -5,8 +5,8 @@
 
 namespace fabricgate::bootstrap {
 
-extern const Step packages_step, driver_step, modules_step, kernel_cmdline_step, firmware_step, sysctl_step,
-    memlock_step, sriov_step, network_step, roce_step, persist_step;
+extern const Step packages_step, driver_step, modules_step, kernel_cmdline_step, rdma_namespace_step, firmware_step,
+    sysctl_step, memlock_step, sriov_step, network_step, roce_step, persist_step;
 
 /// Every file a step writes starts with this line, so that a person knows who wrote it.
 inline constexpr const char* file_header = "# written by fabricgate; changes are overwritten by the next stage\n";

@@ -46,7 +46,7 @@ Status do_all(StepContext& context, const std::vector<Deed>& deeds);
 /// A value, not a class; registered by one line in steps.cpp. `observe` returns what is now (JSON, kept in the
 /// journal), `plan` is pure on it, `apply` performs the plan, after which observe + plan must be empty (verify).
 struct Step {
-  /// packages, driver, modules, kernel_cmdline, firmware, sysctl, memlock, sriov, network, roce, persist
+  /// packages, driver, modules, kernel_cmdline, rdma_namespace, firmware, sysctl, memlock, sriov, network, roce, persist
   const char* id;
   Result<nlohmann::json> (*observe)(StepContext& context);
   StepPlan (*plan)(const Desired& desired, const nlohmann::json& observed);

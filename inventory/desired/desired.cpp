@@ -71,7 +71,8 @@ Desired desired(const Inventory& inventory, std::size_t node) {
               .driver = spec.driver,
               .sriov_owner = spec.sriov_owner,
               .eswitch = spec.eswitch,
-              .kernel_cmdline = wants_kernel_cmdline(spec)};
+              .kernel_cmdline = wants_kernel_cmdline(spec),
+              .rdma_namespace = spec.rdma_namespace};
   for (const Rail& rail : spec.rails) {
     out.rails.push_back({.name = rail.name,
                          .netdev = rail.netdev,

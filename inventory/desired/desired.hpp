@@ -45,6 +45,7 @@ struct Desired {
   Owner sriov_owner = Owner::none;
   std::string eswitch;
   bool kernel_cmdline = false;  ///< the kernel boots with what SR-IOV needs
+  std::string rdma_namespace;   ///< shared | exclusive, empty: left as it is
 };
 
 /// `node` is an index into inventory.nodes. Rail addresses: the node's own when given, else the pool's host number = 1

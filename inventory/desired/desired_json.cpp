@@ -208,7 +208,8 @@ Desired desired_from(const Json& value) {
               .driver = driver_from(value.at("driver")),
               .sriov_owner = owner(value.at("sriov_owner")),
               .eswitch = mode_from(value, "eswitch", "legacy", "switchdev"),
-              .kernel_cmdline = value.at("kernel_cmdline")};
+              .kernel_cmdline = value.at("kernel_cmdline"),
+              .rdma_namespace = mode_from(value, "rdma_namespace", "shared", "exclusive")};
   for (const Json& rail : value.at("rails")) out.rails.push_back(rail_from(rail));
   return out;
 }
@@ -234,7 +235,8 @@ Json to_json_value(const Desired& value) {
       {"driver", to_json_value(value.driver)},
       {"sriov_owner", to_string(value.sriov_owner)},
       {"eswitch", value.eswitch},
-      {"kernel_cmdline", value.kernel_cmdline}};
+      {"kernel_cmdline", value.kernel_cmdline},
+      {"rdma_namespace", value.rdma_namespace}};
 }
 
 Result<Desired> desired_from_json(const Json& value) {

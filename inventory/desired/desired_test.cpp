@@ -35,6 +35,7 @@ Inventory two_nodes() {
   spec.sriov_owner = Owner::operator_;
   spec.eswitch = "switchdev";
   spec.kernel_cmdline = true;
+  spec.rdma_namespace = "exclusive";
   NodeClass other = spec;
   other.rails[0].address = *parse_ipv4("172.16.9.9");
   Inventory inventory{.cluster = "x", .management = *parse_cidr("10.0.0.0/24")};
@@ -112,6 +113,7 @@ TEST(Desired, survives_json_both_ways) {
   EXPECT_FALSE(back->manage.network);
   EXPECT_EQ(back->eswitch, "switchdev");
   EXPECT_TRUE(back->kernel_cmdline);
+  EXPECT_EQ(back->rdma_namespace, "exclusive");
   EXPECT_EQ(back->driver.bundle, "/srv/doca.deb");
   EXPECT_EQ(back->driver.packages, std::vector<std::string>{"doca-ofed"});
   EXPECT_EQ(back->driver.reload, Reload::safe);
@@ -142,7 +144,7 @@ TEST(DesiredJson, refuses_values_of_wrong_type_or_meaning) {
         with("/memlock_bytes", -1), with("/sriov_owner", "me"), with("/rails/1/link_layer", "atm"), with("/rails", 1),
         with("/rails/0/vfs", 1025), with("/rails/0/first_vf_guid", -1), with("/rails/0/first_vf_guid", "02:00"),
         with("/rails/0/vf/vlan", 4095), with("/rails/0/vf/trust", "on"), with("/rails/0/vf/link_policy", "auto"),
-        with("/eswitch", "offloads"), with("/rails/0/roce/pfc", {8}), with("/rails/0/roce/traffic_class", 256), with("/kernel_cmdline", "on"), with("/driver/reload", "sometimes"), with("/driver/flags", "--x"),
+        with("/eswitch", "offloads"), with("/rails/0/roce/pfc", {8}), with("/rails/0/roce/traffic_class", 256), with("/rdma_namespace", "private"), with("/kernel_cmdline", "on"), with("/driver/reload", "sometimes"), with("/driver/flags", "--x"),
         with("/management", "x"), nlohmann::json::array(), nlohmann::json()}) {
     const auto back = desired_from_json(bad);
     ASSERT_FALSE(back) << bad.dump();
