@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 #include "fabric/relay.hpp"
@@ -26,6 +27,7 @@ std::uint32_t host_order(const std::string& address) {
   return ::inet_pton(AF_INET, address.c_str(), &parsed) == 1 ? ntohl(parsed.s_addr) : 0;
 }
 
+/// Reads the whole GID table, one file for each entry.
 VerbsPath path_of(Host& host, const RoundTask& task, const RailEnds& rail) {
   VerbsPath path{.a = task.pair.a,
                  .b = task.pair.b,
@@ -42,14 +44,23 @@ VerbsPath path_of(Host& host, const RoundTask& task, const RailEnds& rail) {
   return path;
 }
 
-VerbsSample measure(Rendezvous& meet, const RoundTask& task, const RailEnds& rail, const VerbsPath& path) {
+/// A Host is used by one thread at a time.
+struct SharedHost {
+  Host& host;
+  std::mutex mutex = {};
+};
+
+VerbsSample measure(Rendezvous& meet, SharedHost& shared, const RoundTask& task, const RailEnds& rail) {
   try {
+    std::unique_lock lock(shared.mutex);
+    const VerbsPath path = path_of(shared.host, task, rail);
+    lock.unlock();
     return run_verbs(meet, path, rdma_plan(task.order, rail), task.deadline);
   } catch (const std::exception& problem) {
-    return {.a = path.a,
-            .b = path.b,
-            .rail = path.rail,
-            .failure = {.host = path.self(), .cause = "rdma.call_failed", .what = problem.what()}};
+    return {.a = task.pair.a,
+            .b = task.pair.b,
+            .rail = rail.name,
+            .failure = {.host = task.self(), .cause = "rdma.call_failed", .what = problem.what()}};
   }
 }
 
@@ -73,8 +84,7 @@ std::vector<VerbsSample> run_rdma(Rendezvous& rendezvous, Host& host, const Roun
   for (const auto& rail : task.pair.rails)
     if (rail.has_rdma()) rails.push_back(&rail);
   if (rails.empty()) return {};
-  std::vector<VerbsPath> paths;
-  for (const RailEnds* rail : rails) paths.push_back(path_of(host, task, *rail));
+  SharedHost shared{host};
   std::vector<VerbsSample> samples(rails.size());
   Relay relay(rendezvous, task.peer_rank(), task.index, static_cast<int>(rails.size()));
   std::vector<std::thread> threads;
@@ -83,7 +93,7 @@ std::vector<VerbsSample> run_rdma(Rendezvous& rendezvous, Host& host, const Roun
     try {
       threads.emplace_back([&, i] {
         RelayLane meet(relay, static_cast<int>(i));
-        samples[i] = measure(meet, task, *rails[i], paths[i]);
+        samples[i] = measure(meet, shared, task, *rails[i]);
       });
     } catch (const std::exception& problem) {
       relay.close(static_cast<int>(i));

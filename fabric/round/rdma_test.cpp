@@ -58,7 +58,7 @@ class RoundRdma : public testing::Test {
 
   std::vector<VerbsSample> run_end(ThreadGroup& group, bool is_a) {
     ThreadRendezvous rendezvous(group, is_a ? 0 : 1);
-    return run_rdma(rendezvous, hosts_[is_a ? 0 : 1],
+    return run_rdma(rendezvous, *used_[is_a ? 0 : 1],
                     {.order = order_, .pair = order_.tasks[0], .is_a = is_a, .deadline = Deadline::in_seconds(60)});
   }
   /// Both ends, which must say the same.
@@ -76,6 +76,16 @@ class RoundRdma : public testing::Test {
 
   RoundOrder order_;
   FakeHost hosts_[2];
+  Host* used_[2] = {&hosts_[0], &hosts_[1]};
+};
+
+/// As sysfs of an emulated machine is.
+class SlowHost final : public FakeHost {
+ public:
+  Result<std::string> read(const std::string& path) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return FakeHost::read(path);
+  }
 };
 
 void expect_whole(const VerbsSample& sample) {
@@ -137,6 +147,15 @@ TEST_F(RoundRdma, WhenADeviceOpensAtOneEndAloneNobodyWaits) {
   EXPECT_EQ(samples.at(0).failure.host, "n2");
   EXPECT_EQ(samples.at(0).failure.cause, "gid.roce_v1");
   expect_whole(samples.at(1));
+}
+
+TEST_F(RoundRdma, AnEndThatIsSlowToFindItsPortIsNotTakenForSilent) {
+  SlowHost slow;
+  slow.files = hosts_[1].files;
+  slow.links = hosts_[1].links;
+  used_[1] = &slow;
+  order_.stall_s = 0.6;
+  for (const auto& sample : run()) expect_whole(sample);
 }
 
 TEST_F(RoundRdma, AWrongByteIsCounted) {

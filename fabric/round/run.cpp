@@ -224,7 +224,8 @@ void spread_errors(const RoundTask& task, const Side& side, const std::vector<Of
   }
 }
 
-/// Everything one pair measures. What is swapped goes over the Rendezvous in this order at both ends.
+/// Everything one pair measures, in this order at both ends. RDMA comes last: where its ends lose one another, nothing
+/// that comes after has to bring them together again.
 RoundShare run_task(Rendezvous& rendezvous, Host& host, const RoundTask& task) {
   RoundShare share{.halves = empty_halves(task), .rdma = {}};
   auto& halves = share.halves;
@@ -240,8 +241,8 @@ RoundShare run_task(Rendezvous& rendezvous, Host& host, const RoundTask& task) {
   }
   spread_errors(task, side, *theirs, halves);
   run_rails(task, side, *theirs, halves);
-  share.rdma = run_rdma(rendezvous, host, task);
   if (task.pair.overlay && halves.back().error.empty()) run_overlay(task, side, theirs->back(), halves.back());
+  share.rdma = run_rdma(rendezvous, host, task);
   return share;
 }
 
