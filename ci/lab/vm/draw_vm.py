@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws one VM lab from a seed, as ../draw.py does for namespaces, and writes what describes it.
 
-    draw_vm.py LAB CLAIMS SEED [--nodes N]
+    draw_vm.py LAB CLAIMS SEED [--nodes N] [--rdma]
 
 Writes plan.sh, inventory.yaml, hosts and ssh_config into LAB and claims the lab's id. Runs under the lock of `up`.
 """
@@ -29,11 +29,14 @@ def draw(seed, nodes):
     return machines
 
 
-def inventory(machines, folder):
+def inventory(machines, folder, rdma):
+    def device(rail):
+        return f"        device: rxe{rail}\n" if rdma else ""
+
     rails = "".join(
-        f"      - netdev: {device}\n        pci: \"0000:{r + 1:02x}:00.0\"\n        link_layer: ethernet\n"
+        f"      - netdev: {netdev}\n{device(r)}        pci: \"0000:{r + 1:02x}:00.0\"\n        link_layer: ethernet\n"
         f"        rate_gbps: {machines['rates'][r] / 1000}\n        mtu: {machines['mtu']}\n        cidr: {machines['networks'][r]}\n"
-        for r, device in enumerate(machines["rails"]))
+        for r, netdev in enumerate(machines["rails"]))
     nodes = ""
     for i, name in enumerate(machines["names"]):
         nodes += f"  - hosts: {name}\n    class: {machines['class']}\n    address: {machines['management_addresses'][i]}\n"
@@ -85,10 +88,11 @@ def main():
     parser.add_argument("claims", type=pathlib.Path)
     parser.add_argument("seed", type=int)
     parser.add_argument("--nodes", type=int, default=2)
+    parser.add_argument("--rdma", action="store_true")
     arguments = parser.parse_args()
     folder = arguments.lab
     machines = draw(arguments.seed, arguments.nodes)
-    (folder / "inventory.yaml").write_text(inventory(machines, folder))
+    (folder / "inventory.yaml").write_text(inventory(machines, folder, arguments.rdma))
     (folder / "hosts").write_text("127.0.0.1 localhost\n" + "".join(
         f"{address} {name}\n" for name, address in zip(machines["names"], machines["management_addresses"])))
     (folder / "seed").write_text(f"{machines['seed']}\n")
