@@ -154,7 +154,7 @@ break_flow_drop() { drop_frames "flow_n$1r$2" "oifname n$1r$2 $ONE_OF_16"; }
 mend_flow_drop() { forward_frames "flow_n$1r$2"; }
 break_flow_mtu() { drop_frames "flowmtu_n$1r$2" "oifname n$1r$2 meta length > 1500 $ONE_OF_16"; }
 mend_flow_mtu() { forward_frames "flowmtu_n$1r$2"; }
-break_flow_slow() { drop_frames "flowslow_n$1r$2" "oifname n$1r$2 meta length > 1500 $ONE_OF_16 limit rate over 110/second burst 5 packets"; }  # of bytes nft lets a whole second through at once
+break_flow_slow() { drop_frames "flowslow_n$1r$2" "oifname n$1r$2 meta length > 1500 $ONE_OF_16 limit rate over 110/second burst 2 packets"; }  # of bytes nft lets a whole second through at once
 mend_flow_slow() { forward_frames "flowslow_n$1r$2"; }
 break_syn_loss() {
   local share
