@@ -124,6 +124,7 @@ function(fabricgate_check_headers name)
   if(sources)
     add_library(fabricgate_${name}_headers OBJECT EXCLUDE_FROM_ALL ${sources})
     target_link_libraries(fabricgate_${name}_headers PRIVATE fabricgate_${name})
+    target_compile_definitions(fabricgate_${name}_headers PRIVATE TESTDATA="${CMAKE_CURRENT_SOURCE_DIR}/testdata")  # of headers for tests
     add_dependencies(check_headers fabricgate_${name}_headers)
   endif()
 endfunction()
