@@ -18,12 +18,6 @@ std::string file_of(const std::string& tool) {
   return tool == grub ? "/etc/default/grub.d/90-fabricgate.cfg" : "/etc/fabricgate/kernel-arguments";
 }
 
-std::string joined(const Words& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 /// GRUB reads its drop-ins as shell; for grubby the file is only our memory.
 std::string text_of(const std::string& tool, const Words& own) {
   if (own.empty()) return file_header;
@@ -66,6 +60,12 @@ Deed write(const std::string& tool, const Words& own) {
 }
 
 }  // namespace
+
+std::string joined(const Words& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
 
 bool has_own_file(Host& host, const std::string& tool) {
   const auto text = host.read(file_of(tool));

@@ -17,6 +17,9 @@ struct BootLoader {
 /// Error: grubby says nothing of the default entry.
 Result<BootLoader> see_boot_loader(StepContext& context);
 
+/// With blanks between, as on a command line.
+std::string joined(const std::vector<std::string>& words);
+
 std::vector<std::string> own_arguments(Host& host, const std::string& tool);
 bool has_own_file(Host& host, const std::string& tool);
 

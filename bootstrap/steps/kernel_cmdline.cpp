@@ -14,12 +14,6 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-std::string joined(const Words& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 std::string key_of(const std::string& argument) {
   return argument.substr(0, argument.find('='));
 }

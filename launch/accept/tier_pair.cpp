@@ -157,7 +157,9 @@ class PairTier {
   /// Whole rounds, since it is the others of the round that may have made a pair slow. Says whether there were any.
   bool repeat_loaded() {
     std::set<std::pair<std::string, std::string>> wanted;
-    for (const auto& observation : {observe(suites::pair_observation), observe(suites::rdma_observation)})
+    const suites::GateInput input = gate_input();
+    const auto records = read(input);
+    for (const auto& observation : {suites::pair_observation(input, records), suites::rdma_observation(input, records)})
       for (const fabric::NodePair& pair : fabric::plan_loaded(observation)) {
         wanted.insert({observation.nodes[pair.a], observation.nodes[pair.b]});
         wanted.insert({observation.nodes[pair.b], observation.nodes[pair.a]});
@@ -179,9 +181,15 @@ class PairTier {
 
   template <class Observe>
   fabric::Observation observe(Observe what) const {
+    const suites::GateInput input = gate_input();
+    return what(input, read(input));
+  }
+  suites::GateInput gate_input() const {
     const Setup& setup = c_.setup();
-    const suites::GateInput input{.inventory = setup.inventory, .suite = setup.suite, .limits = setup.limits, .identity = setup.job.identity};
-    return what(input, suites::read_exhibits(input, {{"records", c_.record_lines()}}).records);
+    return {.inventory = setup.inventory, .suite = setup.suite, .limits = setup.limits, .identity = setup.job.identity};
+  }
+  std::vector<suites::Exhibit> read(const suites::GateInput& input) const {
+    return suites::read_exhibits(input, {{"records", c_.record_lines()}}).records;
   }
 
   Coordinator& c_;
