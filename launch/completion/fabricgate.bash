@@ -12,7 +12,7 @@ _fabricgate() {
   case $before in
     --log) words='debug info warn error' ;;
     --format) words='openmpi hydra slurm' ;;
-    --steps) words='packages driver modules firmware sysctl memlock sriov network roce persist' ;;
+    --steps) words='packages driver modules kernel_cmdline rdma_namespace firmware sysctl memlock sriov network roce persist' ;;
     --tiers) words='stage addons host link pair collective soak' ;;
     --limits|--suite|--job|--compare|-o|--output|--runs) compopt -o default; COMPREPLY=(); return ;;
   esac
