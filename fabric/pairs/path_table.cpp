@@ -68,6 +68,8 @@ void PathTable::fold(const Tally& tally, Cell& cell) const {
   const int bad_together = tally.bad[0] + tally.unreachable[0];
   cell.loaded = bad_together + tally.good[0];
   cell.again = bad_together > 1;
+  cell.alone_good = tally.good[1];
+  cell.alone_bad = tally.bad[1] + tally.unreachable[1];
   if (bad == 0 && tally.good[alone] == 0) return;
   cell.unstable = bad > 0 && tally.good[alone] > 0;
   if (bad == 0) {

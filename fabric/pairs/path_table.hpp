@@ -12,6 +12,7 @@ struct Cell {
   bool contention = false;  ///< bad with others running, good alone
   int loaded = 0;           ///< measurements with others running
   bool again = false;       ///< bad in more than one of these
+  int alone_good = 0, alone_bad = 0;  ///< measurements alone or with a partner
   bool unstable = false;    ///< repetitions of the same kind disagree, or good together and bad alone
   bool mtu = false;         ///< frames of the declared MTU do not pass
   bool echo = false;        ///< no echo is answered, though data passed

@@ -2,7 +2,8 @@
 /// settle a suspect: its bad pairs alone (is it contention?), and each of its ends alone with partners known to be good
 /// on that rail (does the fault follow the end?). Pairs that are bad together with another suspect come first by the
 /// number of suspects they can clear; each end asks for a bounded number, so that one dead node among a thousand costs
-/// a few measurements and not a thousand. Measurements are then packed greedily into rounds in which no node occurs
+/// a few measurements and not a thousand. Where measurements of one path disagree, more of it settle which was chance.
+/// Measurements are then packed greedily into rounds in which no node occurs
 /// twice: alone means that nothing else runs on the two nodes.
 #include "fabric/pairs/retest.hpp"
 
@@ -21,12 +22,17 @@ using Key = std::tuple<int, int, int>;  // a, b, rail
 /// Bad and good pairs of one rail by node.
 struct RailView {
   std::vector<NodePair> bad;    ///< not measured alone yet
+  std::vector<NodePair> unsure; ///< bad alone once, good otherwise
   std::vector<int> bad_degree;  ///< bad pairs per node, measured alone or not
   std::vector<int> good_degree;
 };
 
 bool bad_pair(const PathTable& table, int rail, int a, int b) {
   return table.bad(rail, a, b) || table.bad(rail, b, a);
+}
+
+bool unsure(const Cell& cell) {
+  return cell.unstable && cell.alone_bad == 1 && cell.alone_good < settling_good;
 }
 
 RailView view_of(const PathTable& table, int rail) {
@@ -38,6 +44,7 @@ RailView view_of(const PathTable& table, int rail) {
       if (bad_pair(table, rail, a, b)) {
         ++view.bad_degree[a], ++view.bad_degree[b];
         if (!table.at(rail, a, b).retested && !table.at(rail, b, a).retested) view.bad.push_back({a, b});
+        if (unsure(table.at(rail, a, b)) || unsure(table.at(rail, b, a))) view.unsure.push_back({a, b});
       } else if (table.good(rail, a, b) || table.good(rail, b, a)) {
         ++view.good_degree[a], ++view.good_degree[b];
       }
@@ -55,6 +62,7 @@ class Planner {
     for (int rail = 0; rail < table_.rails(); ++rail) {
       views.push_back(view_of(table_, rail));
       add_bad_pairs(views.back(), rail);
+      add_unsure_pairs(views.back(), rail);
     }
     for (int rail = 0; rail < table_.rails(); ++rail) add_partners(views[rail], rail);
     return pack();
@@ -75,6 +83,16 @@ class Planner {
       seen_.insert({pair.a, pair.b, rail});
       suspects_.insert({suspect, rail});
       if (view.bad_degree[pair.a] == view.bad_degree[pair.b]) suspects_.insert({pair.b, rail});
+    }
+  }
+
+  /// The same bound; a node with many of them has a fault that comes and goes, and a few show it.
+  void add_unsure_pairs(const RailView& view, int rail) {
+    std::map<int, int> taken;
+    for (const NodePair& pair : view.unsure) {
+      if (std::max(taken[pair.a], taken[pair.b]) >= limits_.pairs_per_suspect) continue;
+      ++taken[pair.a], ++taken[pair.b];
+      if (seen_.insert({pair.a, pair.b, rail}).second) wanted_.push_back({pair.a, pair.b, rail, PairMode::alone});
     }
   }
 

@@ -16,6 +16,9 @@ struct Retest {
 /// No node occurs twice, so that the measurements may run at the same time.
 using RetestRound = std::vector<Retest>;
 
+/// So often a path must be good alone before one measurement alone that was bad is put down to chance.
+constexpr int settling_good = 3;
+
 struct RetestLimits {
   int max_rounds = 64;        ///< bound on the time spent
   int pairs_per_suspect = 3;  ///< bad pairs repeated alone for one suspect rail of a node
@@ -28,7 +31,8 @@ struct RetestPlan {
 };
 
 /// Repeats suspect rails of pairs alone, then each suspect end with known-good partners (no bad result on that rail).
-/// What was measured alone already is not planned again. Deterministic.
+/// What was measured alone already is not planned again, except where that was bad once and another measurement good: it is
+/// repeated until it was good alone `settling_good` times, or bad twice. Deterministic.
 RetestPlan plan_retests(const Observation& first_pass, const RetestLimits& limits = {});
 
 /// Pairs of which a path was slow with others running and good alone, and was tried with others running only once: once

@@ -93,6 +93,27 @@ TEST(Retest, WhatWasTriedAloneIsNotPlannedAgain) {
   EXPECT_THAT(plan_retests(world.observe()).rounds, IsEmpty());
 }
 
+TEST(Retest, WhatWasBadAloneOnceIsRepeatedUntilThreeAreGoodOrASecondIsBad) {
+  World world(4, 2);
+  const auto alone = [&](float share) {
+    for (const auto& [from, to] : {std::pair{1, 2}, std::pair{2, 1}}) {
+      PathResult result = world.path(from, to, 1);
+      result.mode = PairMode::alone;
+      if (from == 1) result.share = share, result.result = share >= 0.8F ? PathClass::good : PathClass::bad;
+      world.extra.push_back(result);
+    }
+    return flat(plan_retests(world.observe()));
+  };
+  const std::vector<Retest> once_more{{1, 2, 1, PairMode::alone}};
+  EXPECT_EQ(alone(0.7F), once_more);
+  EXPECT_EQ(alone(0.97F), once_more);
+  EXPECT_EQ(alone(0.97F), once_more);
+  World settled = world;
+  EXPECT_THAT(alone(0.97F), IsEmpty());
+  world = settled;
+  EXPECT_THAT(alone(0.7F), IsEmpty());
+}
+
 TEST(Retest, WhatIsSlowWithOthersAndGoodAloneIsTriedWithOthersOnceMore) {
   World world(4, 2);
   EXPECT_THAT(plan_loaded(world.observe()), IsEmpty());

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using fabric::PairTask;
 
-constexpr int settling_passes = 3;
+constexpr int settling_passes = 3 + fabric::settling_good;  // each asks for one more measurement alone where these disagree
 constexpr std::size_t loaded_rounds = 16;  // bound on the time spent, in each pass
 
 class PairTier {
@@ -38,9 +38,8 @@ class PairTier {
       show();
     }
     for (int pass = 0; pass < settling_passes && !c_.over(); ++pass) {
-      retest(observe(suites::pair_observation));
-      retest(observe(suites::rdma_observation));
-      if (!repeat_loaded()) break;
+      const bool over_tcp = retest(observe(suites::pair_observation)), over_rdma = retest(observe(suites::rdma_observation));
+      if (!repeat_loaded() && !over_tcp && !over_rdma) break;
     }
   }
 
@@ -132,12 +131,13 @@ class PairTier {
     for (const fabric::PairSample& sample : samples.pairs) add(sample, attempt, started);
   }
 
-  /// Rounds are planned from the evidence of this job alone, which has every pair unless it was started again.
-  void retest(const fabric::Observation& observation) {
+  /// Rounds are planned from the evidence of this job alone, which has every pair unless it was started again. Says whether there were any.
+  bool retest(const fabric::Observation& observation) {
     const fabric::RetestPlan plan = fabric::plan_retests(observation);
     total_ += static_cast<int>(plan.rounds.size());
+    bool any = false;
     for (const fabric::RetestRound& round : plan.rounds) {
-      if (c_.over()) return;
+      if (c_.over()) break;
       std::vector<PairTask> tasks;
       for (const fabric::Retest& retest : round) {
         const std::string &a = observation.nodes[retest.a], &b = observation.nodes[retest.b], &rail = observation.rails[retest.rail];
@@ -148,10 +148,12 @@ class PairTier {
         task.mode = retest.mode;
         if (!task.rails.empty()) tasks.push_back(std::move(task));
       }
+      any = any || !tasks.empty();
       measure(std::move(tasks), ++attempt_);
       ++done_;
       show();
     }
+    return any;
   }
 
   /// Whole rounds, since it is the others of the round that may have made a pair slow. Says whether there were any.

@@ -109,6 +109,26 @@ TEST(Gate, APairThatWasSlowOnlyInARepetitionIsAWarningToo) {
   EXPECT_EQ(result.findings[0].cause, "pair.unstable");
 }
 
+TEST(Gate, ASlowMeasurementAloneIsAWarningWhereThreeOthersAloneAreGood) {
+  const auto with = [](const std::vector<std::pair<const char*, double>>& repeats) {
+    GoodRun run = with_retests(repeats);
+    change(run, "pair.rail", [&](Record& record) {
+      const bool first = record.attempt == 0 && about(record, "n0001") && about(record, "n0002") && record.rail == "rail0";
+      if (first) slow_down(record.sample["a_to_b"], 2);
+      return first;
+    });
+    return judge(run);
+  };
+  const GateResult settled = with({{"partner", 0.8}, {"alone", 1}, {"alone", 1}, {"alone", 1}});
+  EXPECT_EQ(settled.text, "READY (emulated)") << said(settled);
+  ASSERT_EQ(settled.findings.size(), 1U);
+  EXPECT_EQ(settled.findings[0].cause, "pair.unstable");
+  EXPECT_THAT(settled.findings[0].found, testing::HasSubstr("in 1 of 5 measurements, alone"));
+  EXPECT_EQ(with({{"partner", 0.8}, {"alone", 1}, {"alone", 1}}).exit_code, ExitCode::inconclusive);
+  EXPECT_EQ(with({{"partner", 0.8}, {"alone", 1}, {"alone", 1}, {"alone", 1}, {"together", 0.5}}).exit_code, ExitCode::inconclusive);
+  EXPECT_NE(with({{"partner", 0.8}, {"alone", 0.8}, {"alone", 1}, {"alone", 1}, {"alone", 1}}).exit_code, ExitCode::ready);
+}
+
 TEST(Gate, APairThatIsSlowEachTimeOthersRunIsContentionAndNothingElse) {
   const GateResult result = judge(with_retests({{"alone", 1}, {"together", 0.5}}));
   EXPECT_EQ(result.exit_code, ExitCode::not_ready);

@@ -6,11 +6,17 @@
 #include <map>
 #include <set>
 
+#include "fabric/pairs/retest.hpp"
+
 namespace fabricgate::suites {
 namespace {
 
 bool good(const Exhibit& exhibit) {
   return opens_gate(exhibit.record.verdict);
+}
+
+bool is_alone(const Exhibit& exhibit) {
+  return exhibit.mode != fabric::PairMode::together;
 }
 
 }  // namespace
@@ -31,14 +37,13 @@ const Exhibit* slow_once(const Group& group) {
   const std::string& check = group[0]->record.check;
   if ((check != "pair.rail" && check != "pair.rdma") || group[0]->record.attempt != 0) return nullptr;
   const Exhibit* slow = nullptr;
-  bool alone = false, loaded = false;
+  int alone = 0, loaded = 0;
   for (const Exhibit* exhibit : group) {
-    const bool together = exhibit->mode == fabric::PairMode::together;
     if (good(*exhibit)) {
-      (together ? loaded : alone) = true;
+      ++(is_alone(*exhibit) ? alone : loaded);
       continue;
     }
-    if (slow != nullptr || !together || exhibit->record.verdict != Verdict::fail) return nullptr;
+    if (slow != nullptr || exhibit->record.verdict != Verdict::fail) return nullptr;
     slow = exhibit;
   }
   const auto wrong = [](const Finding& finding) {
@@ -46,7 +51,7 @@ const Exhibit* slow_once(const Group& group) {
                          finding.cause == "rdma.below_floor" || finding.cause == "rdma.latency_high";
     return !opens_gate(finding.verdict) && !of_load;
   };
-  if (slow == nullptr || !alone || !loaded) return nullptr;
+  if (slow == nullptr || loaded == 0 || alone < (is_alone(*slow) ? fabric::settling_good : 1)) return nullptr;
   const auto& findings = slow->record.findings;
   return std::any_of(findings.begin(), findings.end(), wrong) ? nullptr : slow;
 }
@@ -73,7 +78,7 @@ int common_node(const NodePairs& pairs, std::size_t nodes) {
 }
 
 void warn(const Group& group, const Exhibit* slow, std::vector<PairWarning>& warnings) {
-  const auto alone = [](const Exhibit* exhibit) { return exhibit->mode != fabric::PairMode::together; };
+  const auto alone = [](const Exhibit* exhibit) { return is_alone(*exhibit); };
   const auto clean = [](const Exhibit* exhibit) { return exhibit->record.verdict == Verdict::pass; };
   const bool repeated = std::any_of(group.begin(), group.end(), alone);
   const bool gone = repeated && std::all_of(group.begin(), group.end(),
@@ -93,7 +98,8 @@ void warn(const Group& group, const Exhibit* slow, std::vector<PairWarning>& war
       {a, b,
        make_finding(
            "pair.unstable", {.host = record.hosts[0], .rail = record.rail, .peer = record.hosts[1]}, seen.expected,
-           fmt::format("{} in {} of {} measurements, with others running", seen.found, passing.size(), group.size()))});
+           fmt::format("{} in {} of {} measurements, {}", seen.found, passing.size(), group.size(),
+                       is_alone(*passing[0]) ? "alone" : "with others running"))});
 }
 
 }  // namespace fabricgate::suites

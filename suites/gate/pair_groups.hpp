@@ -12,8 +12,8 @@ namespace fabricgate::suites {
 using Group = std::vector<const Exhibit*>;
 std::vector<Group> groups_of(const Exhibits& exhibits);
 
-/// The measurement that was slow with others running, where every other one was good, alone and with others running: a
-/// warning. Wrong data is never that.
+/// The one measurement that was slow, where every other one was good, alone and with others running: a warning. One that was
+/// alone takes `settling_good` others alone. Wrong data is never that.
 const Exhibit* slow_once(const Group& group);
 
 /// Of what is wrong between two nodes each: the node that has it with the most partners, if these are two at least and more than
