@@ -75,6 +75,7 @@ StepPlan plan_network(const Desired& desired, const json& observed) {
     if (text_under(observed.at("files"), file.path.c_str()) == file.content) continue;
     plan.actions.push_back(write_action(file.path, file.content, file.mode));
     if (!file.reload.empty()) plan.actions.push_back({shell_line(file.reload)});
+    if (!file.networkd.empty()) plan.actions.push_back({"# wait until networkd has configured " + file.networkd});
   }
   for (const auto& command : ip_commands(desired, observed, plan.findings))
     plan.actions.push_back({shell_line(command)});
@@ -83,12 +84,15 @@ StepPlan plan_network(const Desired& desired, const json& observed) {
 }
 
 Status apply_network(StepContext& context, const json& observed) {
-  for (const PersistentFile& file : persistent_files(context.desired, owners_of(observed))) {
+  std::vector<PersistentFile> told;
+  for (PersistentFile& file : persistent_files(context.desired, owners_of(observed))) {
     if (text_under(observed.at("files"), file.path.c_str()) == file.content) continue;
     if (auto status = write_checked(context, file.path, file.content, file.mode); !status) return status;
     if (file.reload.empty()) continue;
     if (auto status = run_checked(context, file.reload); !status) return status;
+    if (!file.networkd.empty()) told.push_back(std::move(file));
   }
+  for (const PersistentFile& file : told) await_networkd(context, file, observed.at("links").at(file.networkd).at("index").get<int>());
   std::vector<Finding> known;  // said by the plan already
   Status first;
   for (const auto& command : ip_commands(context.desired, observed, known)) {

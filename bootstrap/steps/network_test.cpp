@@ -15,6 +15,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using testing::plan_of;
 
@@ -219,6 +220,39 @@ TEST(NetworkStep, EachManagerGetsItsOwnKindOfFile) {
       }),
       HasSubstr("interface-name=e1\nautoconnect=true\nautoconnect-priority=100\n\n[ethernet]\nmtu=9000\n\n[ipv4]"
                 "\nmethod=manual\naddress1=172.16.0.2/24\n"));
+}
+
+/// Told to reload, networkd configures some looks later, and takes off what others have set until then.
+struct NetworkdMachine : Machine {
+  std::map<std::string, int> looks;
+  bool told = false;
+
+  NetworkdMachine() {
+    files["/sys/class/net/e2/ifindex"] = "8\n";
+    for (const char* link : {"7", "8"}) files[std::string("/run/systemd/netif/links/") + link] = "ADMIN_STATE=configured\nNETWORK_FILE=/etc/other\n";
+    on_run = [this, ip = on_run](const auto& arguments) -> std::optional<CommandResult> {
+      if (arguments[0] != "networkctl") return ip(arguments);
+      told = true;
+      return CommandResult{0, "", ""};
+    };
+  }
+  Result<std::string> read(const std::string& path) override {
+    const bool first = path == "/run/systemd/netif/links/7";
+    if (told && (first || path == "/run/systemd/netif/links/8") && ++looks[path] == 3) {
+      const std::string netdev = first ? "e1" : "e2";
+      std::erase_if(interface_addresses, [&](const InterfaceAddress& address) { return address.netdev == netdev; });
+      files[path] = "ADMIN_STATE=configured\nNETWORK_FILE=/etc/systemd/network/10-fabricgate-" + netdev + ".network\n";
+    }
+    return Machine::read(path);
+  }
+};
+
+TEST(NetworkStep, AddressesAreSetAfterNetworkdHasConfiguredTheInterface) {
+  NetworkdMachine host;
+  EXPECT_THAT(commands(plan_of(network_step, desired(), host)), Contains("# wait until networkd has configured e2"));
+  ASSERT_TRUE(apply_of(network_step, desired(), host));
+  EXPECT_THAT(host.interface_addresses,
+              IsSupersetOf({InterfaceAddress{"e1", "172.16.0.2", 24}, InterfaceAddress{"e2", "172.17.0.2", 24}}));
 }
 
 TEST(NetworkStep, AnUnmanagedInterfaceOfNetworkManagerIsNotIts) {

@@ -1,6 +1,8 @@
 #include "bootstrap/steps/persistence.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
@@ -28,8 +30,15 @@ bool managed_by_network_manager(StepContext& context, const std::string& netdev)
          !readers::trim(state->out).empty();
 }
 
+constexpr double networkd_s = 15;
+constexpr int networkd_looks = 10;  // a second
+
+std::string link_file(int index) {
+  return "/run/systemd/netif/links/" + std::to_string(index);
+}
+
 bool managed_by_networkd(Host& host, int index) {
-  auto link = host.read("/run/systemd/netif/links/" + std::to_string(index));
+  auto link = host.read(link_file(index));
   return link && link->find("ADMIN_STATE=unmanaged") == std::string::npos &&
          link->find("ADMIN_STATE=") != std::string::npos;
 }
@@ -57,7 +66,8 @@ PersistentFile networkd_file(const DesiredRail& rail) {
           std::string(file_header) + "[Match]\nName=" + rail.netdev + "\n\n[Link]\nMTUBytes=" +
               std::to_string(rail.mtu) + "\n\n[Network]\nDHCP=no\nAddress=" + address_of(rail) + "\n",
           0644,
-          {"networkctl", "reload"}};
+          {"networkctl", "reload"},
+          rail.netdev};
 }
 
 PersistentFile ifupdown_file(const DesiredRail& rail) {
@@ -74,6 +84,19 @@ std::string netplan_entry(const DesiredRail& rail) {
 }
 
 }  // namespace
+
+void await_networkd(StepContext& context, const PersistentFile& file, int index) {
+  const Deadline deadline = context.deadline.at_most(networkd_s);
+  for (int settled = 0; settled < networkd_looks && !deadline.passed() && !(context.stop && context.stop());) {
+    const auto read = context.host.read(link_file(index));
+    const std::string link = read ? *read : "";
+    if (link.find("OPER_STATE=no-carrier") != std::string::npos) return;
+    const bool done = link.find("ADMIN_STATE=configured") != std::string::npos &&
+                      link.find("NETWORK_FILE=" + file.path + "\n") != std::string::npos;
+    settled = done ? settled + 1 : 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
 
 std::string network_owner(StepContext& context, const std::string& netdev, int index) {
   Host& host = context.host;
