@@ -9,7 +9,7 @@ namespace {
 
 constexpr double restart_limit_s = 300;
 
-std::string joined(const std::vector<std::string>& texts) {
+std::string listed(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) out += (out.empty() ? "" : "; ") + text;
   return out;
@@ -57,7 +57,7 @@ Status run_one(StepContext& context, const CommandLine& command) {
   if (result->exit_code == 0 && context.findings.size() == before) return {};
   const auto lines = terminal_lines(result->out + "\n" + result->err);
   return Error{ErrorKind::native,
-               shell_line(command) + ": exit code " + std::to_string(result->exit_code) + ": " + joined(lines),
+               shell_line(command) + ": exit code " + std::to_string(result->exit_code) + ": " + listed(lines),
                result->exit_code};
 }
 
@@ -83,7 +83,7 @@ std::vector<CommandLine> reload_commands(const DriverSpec& driver, const SeenDri
 std::vector<Finding> forbidden_reload(const Desired& desired, const SeenDriver& seen) {
   if (nothing_to_reload(seen)) return {};
   const Subject node{.host = desired.node};
-  const std::string stale = joined(seen.stale);
+  const std::string stale = listed(seen.stale);
   if (desired.driver.reload == Reload::never || !seen.openibd)
     return {make_finding("driver.reboot_required", node, "the installed driver loaded",
                          stale + (seen.openibd ? "; reload is 'never'" : "; no " + std::string(openibd)))};
