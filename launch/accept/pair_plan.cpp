@@ -43,6 +43,12 @@ std::vector<std::string> leaves_of(const Inventory& inventory, const std::vector
 
 }  // namespace
 
+PairTiming timing_of(const Inventory& inventory) {
+  PairTiming timing;
+  if (inventory.emulated()) timing.rdma_round_trips = fabric::least_round_trips;
+  return timing;
+}
+
 fabric::Schedule plan_pairs(const Inventory& inventory, const std::vector<std::string>& hosts, double budget_s,
                             const PairTiming& timing) {
   const auto leaves = leaves_of(inventory, hosts);

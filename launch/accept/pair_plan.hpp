@@ -12,10 +12,14 @@
 
 namespace fabricgate::launch {
 
-/// Time given to one round; emulated rails share a few processors and get more.
+/// What one round is given.
 struct PairTiming {
   double seconds = 1, both_seconds = 0.4, overlay_seconds = 0.4;
+  std::uint64_t rdma_round_trips = 1000;
 };
+
+/// Round trips of soft RDMA take a thousand times as long, and a processor each.
+PairTiming timing_of(const Inventory& inventory);
 
 /// Rounds over `hosts` (indices into it), all pairs or as many as the budget allows.
 fabric::Schedule plan_pairs(const Inventory& inventory, const std::vector<std::string>& hosts, double budget_s, const PairTiming& timing);

@@ -106,6 +106,17 @@ TEST(PairPlan, ARoundWithRdmaTakesLongerAndKnowsDevicesAndRate) {
   EXPECT_FALSE(pair_task(inventory, "n1", "n3", {}).rails[1].has_rdma());
 }
 
+TEST(PairPlan, EmulatedRailsHaveFewerRoundTripsOfRdma) {
+  Inventory inventory = four_nodes();
+  EXPECT_EQ(timing_of(inventory).rdma_round_trips, fabric::least_round_trips);
+  for (Node& node : inventory.nodes) {
+    auto spec = std::make_shared<NodeClass>(*node.spec);
+    spec->emulated = false;
+    node.spec = spec;
+  }
+  EXPECT_EQ(timing_of(inventory).rdma_round_trips, PairTiming{}.rdma_round_trips);
+}
+
 TEST(PairPlan, SkippedRailsAreLeftOut) {
   EXPECT_THAT(names_of(pair_task(four_nodes(), "n1", "n3", {"r0"}).rails), ElementsAre("r1"));
   EXPECT_THAT(pair_task(four_nodes(), "n1", "n3", {"r0", "r1"}).rails, IsEmpty());

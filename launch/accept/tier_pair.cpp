@@ -23,7 +23,7 @@ constexpr std::size_t loaded_rounds = 16;  // bound on the time spent, in each p
 
 class PairTier {
  public:
-  explicit PairTier(Coordinator& c) : c_(c), hosts_(c.hosts()), reach_(c, hosts_) {
+  explicit PairTier(Coordinator& c) : c_(c), hosts_(c.hosts()), timing_(timing_of(inventory())), reach_(c, hosts_) {
     schedule_ = plan_pairs(inventory(), hosts_, c.setup().job.options.budget_s, timing_);
   }
 
@@ -114,6 +114,7 @@ class PairTier {
     fabric::RoundOrder order{.tasks = std::move(tasks),
                              .seconds = timing_.seconds,
                              .both_seconds = timing_.both_seconds,
+                             .rdma_round_trips = timing_.rdma_round_trips,
                              .overlay_seconds = timing_.overlay_seconds};
     for (PairTask& task : order.tasks) {
       task.a_rank = c_.rank_of(task.a);
