@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "fabric/tcp/burst.hpp"
 #include "results/json_text.hpp"
 
 namespace fabricgate::fabric {
@@ -115,6 +116,17 @@ double side_seconds(const RoundOrder& order, double seconds) {
   return setup_s + latency_share * seconds + 2 * (seconds + turns);
 }
 
+/// What passes before a window is timed: the first window of each size, both ways, and the bursts of the short connections.
+/// On a slow rail that is longer than the window. 0 where no rate is declared.
+double untimed_s(const RoundOrder& order, const PairTask& task) {
+  std::uint64_t bytes = order.flows * 2 * burst_bytes;
+  for (const std::uint64_t size : order.sizes) bytes += 2 * stream_window(size) * size;
+  double longest = 0;
+  for (const RailEnds& rail : task.rails)
+    if (rail.rate_bytes_per_s > 0) longest = std::max(longest, static_cast<double>(bytes) / rail.rate_bytes_per_s);
+  return longest;
+}
+
 /// Rails run at once.
 double rdma_cost_s(const RoundOrder& order, const PairTask& task) {
   const auto has_rdma = [](const RailEnds& rail) { return rail.has_rdma(); };
@@ -148,7 +160,7 @@ double expected_seconds(const RoundOrder& order) {
   for (const auto& task : order.tasks) {
     const double both = order.both_seconds > 0 ? order.both_seconds + turn_around_s : 0;
     const double flows = order.flows > 0 ? flows_s : 0;
-    const double cost = (task.rails.empty() ? 0 : flows + side_seconds(order, order.seconds) + both) +
+    const double cost = (task.rails.empty() ? 0 : flows + side_seconds(order, order.seconds) + both + untimed_s(order, task)) +
                         rdma_cost_s(order, task) +
                         (task.overlay ? side_seconds(order, order.overlay_seconds) : 0);
     const double end = std::max(by_rank[task.a_rank], by_rank[task.b_rank]) + cost;

@@ -18,7 +18,7 @@ struct RailEnds {
   std::string name;
   std::string a_netdev, a_address, b_netdev, b_address;
   std::string a_device, b_device = {};  ///< RDMA devices as declared, empty: none
-  double rate_bytes_per_s = 0;          ///< declared, of the slower end; how much RDMA has under way depends on it
+  double rate_bytes_per_s = 0;          ///< declared, of the slower end; how much RDMA has under way depends on it, and how long a round takes
 
   /// It is measured over RDMA too: both ends declare a device.
   bool has_rdma() const { return !a_device.empty() && !b_device.empty(); }
@@ -51,6 +51,9 @@ struct RoundOrder {
 
 /// Message size with both directions at once; small, so that none that is still on its way counts for much.
 inline std::uint64_t both_bytes(const RoundOrder& order) { return std::min<std::uint64_t>(64 << 10, order.sizes.back()); }
+
+/// Messages in flight for a size: about 1 MiB, 4 to 64 messages.
+inline std::uint64_t stream_window(std::uint64_t bytes) { return std::clamp<std::uint64_t>((1u << 20) / bytes, 4, 64); }
 
 /// One message size of one direction.
 struct StreamPlan {

@@ -146,6 +146,10 @@ TEST(ExpectedSeconds, CountsTheLongestChainOfARanksTasksNotTheirSum) {
   order.tasks.push_back(task(1, 2));
   EXPECT_NEAR(expected_seconds(order), 2 * one, 1e-9);
   EXPECT_EQ(expected_seconds(RoundOrder{}), 0);
+  order.tasks.resize(1);
+  const double fast = expected_seconds(order);
+  for (RailEnds& rail : order.tasks[0].rails) rail.rate_bytes_per_s = 2.5e6;
+  EXPECT_GT(expected_seconds(order), fast + 4) << "what is sent before a window is timed takes longer on a slow rail";
   order.tasks = {with_rdma(task(0, 1))};
   EXPECT_GT(expected_seconds(order), one + 2 * order.rdma_seconds);
 }

@@ -57,10 +57,6 @@ Status drive(const Ends& ends, Watch watch) {
 
 }  // namespace
 
-std::uint64_t stream_window(std::uint64_t bytes) {
-  return std::clamp<std::uint64_t>((1u << 20) / bytes, 4, 64);
-}
-
 Status stream_receive(Channel& channel, const StreamSetup& setup, DirectionSample& direction, Deadline deadline) {
   StreamReceiver in(channel, setup, direction);
   const Watch watch(setup.stall_s, deadline, fmt::format("{}: waiting for messages from {}", setup.what, setup.peer));

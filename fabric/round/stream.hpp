@@ -33,9 +33,6 @@ struct StreamSetup {
   const RoundHooks* hooks = nullptr;
 };
 
-/// Messages in flight for a size: about 1 MiB, 4 to 64 messages.
-std::uint64_t stream_window(std::uint64_t bytes);
-
 /// Adds a SizePoint and the payload counts to `direction`. The error is that of the channel or kind timeout.
 Status stream_receive(Channel& channel, const StreamSetup& setup, DirectionSample& direction, Deadline deadline);
 /// Adds the bytes sent.
