@@ -128,7 +128,8 @@ std::vector<Field> section_fields(YamlReader& r, InventoryDraft& d) {
              r.map(n, "kubernetes", kubernetes_fields(r, *i.kubernetes));
            }},
           {"hooks", [&](const YamlNode& n) {
-             r.map(n, "hooks", {{"busy", [&](const YamlNode& v) { r.text(v, "busy", forms::hook, i.hooks["busy"]); }}});
+             r.map(n, "hooks", {{"busy", [&](const YamlNode& v) { r.text(v, "busy", forms::hook, i.hooks["busy"]); }},
+                                {"drain", [&](const YamlNode& v) { r.text(v, "drain", forms::hook, i.hooks["drain"]); }}});
            }}};
 }
 

@@ -20,7 +20,15 @@ namespace fabricgate::bootstrap {
 namespace {
 
 constexpr std::size_t at_once = 8;
-constexpr double hook_timeout_s = 30;
+
+struct Hook {
+  const char* name;
+  double timeout_s;
+  const char* refused;      ///< what exit code 1 says
+  const char* consequence;  ///< of any other failure
+};
+constexpr Hook busy_hook{"busy", 30, "says that the node is busy", "so the node counts as busy"};
+constexpr Hook drain_hook{"drain", 600, "could not drain the node", "so the node is not rebooted"};
 
 constexpr std::size_t kept_bytes = 4096;  ///< of what a hook says: its end, where the reason stands
 constexpr std::size_t shown_bytes = 200;
@@ -30,6 +38,7 @@ struct Running {
   pid_t pid;
   int output;
   Deadline deadline;
+  const Hook* hook;
   std::string said = {};
 };
 
@@ -83,13 +92,13 @@ Result<pid_t> spawn(const std::string& line, int output) {
   return pid;
 }
 
-Result<Running> start(const std::string& line, std::size_t at, Deadline deadline) {
+Result<Running> start(const std::string& line, std::size_t at, Deadline deadline, const Hook& hook) {
   std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return error_from_errno("pipe for hooks.busy", errno);
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return error_from_errno(std::string("pipe for hooks.") + hook.name, errno);
   ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
   const auto pid = spawn(line, pipe[1]);
   ::close(pipe[1]);
-  if (pid) return Running{at, *pid, pipe[0], deadline};
+  if (pid) return Running{at, *pid, pipe[0], deadline, &hook};
   ::close(pipe[0]);
   return pid.error();
 }
@@ -103,53 +112,72 @@ void end(const Running& running) {
 std::optional<std::optional<std::string>> look(Running& running) {
   int status = 0;
   listen(running);
+  const std::string name = std::string("hooks.") + running.hook->name, after = running.hook->consequence;
   if (::waitpid(running.pid, &status, WNOHANG) == 0) {
     if (!running.deadline.passed()) return std::nullopt;
     end(running);
-    return std::optional<std::string>("hooks.busy did not end in time, so the node counts as busy" +
-                                      last_words(running));
+    return std::optional<std::string>(name + " did not end in time, " + after + last_words(running));
   }
   listen(running);  // what it said last
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::optional<std::string>();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
-    return std::optional<std::string>("hooks.busy says that the node is busy" + last_words(running));
+    return std::optional<std::string>(name + " " + running.hook->refused + last_words(running));
   const std::string how = WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
                                             : "signal " + std::to_string(WTERMSIG(status));
-  return std::optional<std::string>("hooks.busy failed (" + how + "), so the node counts as busy" +
-                                    last_words(running));
+  return std::optional<std::string>(name + " failed (" + how + "), " + after + last_words(running));
+}
+
+struct Asked {
+  const Inventory& inventory;
+  const std::vector<std::size_t>& nodes;
+  Deadline deadline;
+  const std::function<bool()>& stop;
+};
+
+std::vector<std::optional<std::string>> ask(const Hook& hook, const Asked& asked) {
+  std::vector<std::optional<std::string>> refused(asked.nodes.size());
+  const auto line = asked.inventory.hooks.find(hook.name);
+  if (line == asked.inventory.hooks.end()) return refused;
+  std::vector<Running> running;
+  for (std::size_t next = 0; next < asked.nodes.size() || !running.empty();) {
+    if (asked.stop && asked.stop()) {
+      for (const Running& each : running) end(each), ::close(each.output);
+      return refused;
+    }
+    for (; next < asked.nodes.size() && running.size() < at_once; ++next) {
+      auto started = start(line_of(line->second, asked.inventory.nodes[asked.nodes[next]].name), next,
+                           asked.deadline.at_most(hook.timeout_s), hook);
+      if (started)
+        running.push_back(std::move(*started));
+      else
+        refused[next] = started.error().what;
+    }
+    std::erase_if(running, [&](Running& each) {
+      const auto ended = look(each);
+      if (!ended) return false;
+      refused[each.at] = *ended;
+      ::close(each.output);
+      return true;
+    });
+    if (!running.empty()) ::poll(nullptr, 0, 5);
+  }
+  return refused;
 }
 
 }  // namespace
 
 std::vector<std::optional<std::string>> ask_busy_hook(const Inventory& inventory, const std::vector<std::size_t>& nodes,
                                                       Deadline deadline, const std::function<bool()>& stop) {
-  std::vector<std::optional<std::string>> busy(nodes.size());
-  const auto hook = inventory.hooks.find("busy");
-  if (hook == inventory.hooks.end()) return busy;
-  std::vector<Running> running;
-  for (std::size_t next = 0; next < nodes.size() || !running.empty();) {
-    if (stop && stop()) {
-      for (const Running& each : running) end(each), ::close(each.output);
-      return busy;
-    }
-    for (; next < nodes.size() && running.size() < at_once; ++next) {
-      auto started =
-          start(line_of(hook->second, inventory.nodes[nodes[next]].name), next, deadline.at_most(hook_timeout_s));
-      if (started)
-        running.push_back(std::move(*started));
-      else
-        busy[next] = started.error().what;
-    }
-    std::erase_if(running, [&](Running& each) {
-      const auto ended = look(each);
-      if (!ended) return false;
-      busy[each.at] = *ended;
-      ::close(each.output);
-      return true;
-    });
-    if (!running.empty()) ::poll(nullptr, 0, 5);
-  }
-  return busy;
+  return ask(busy_hook, {inventory, nodes, deadline, stop});
+}
+
+std::map<std::size_t, std::string> run_drain_hook(const Inventory& inventory, const std::vector<std::size_t>& nodes,
+                                                  Deadline deadline, const std::function<bool()>& stop) {
+  const auto refused = ask(drain_hook, {inventory, nodes, deadline, stop});
+  std::map<std::size_t, std::string> out;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (refused[i]) out[nodes[i]] = *refused[i];
+  return out;
 }
 
 }  // namespace fabricgate::bootstrap

@@ -1,6 +1,7 @@
 #pragma once
-/// The site's hook that says whether a job owns a node; runs on the head.
+/// The site's hooks: whether a job owns a node, and taking work off one before it reboots. They run on the head.
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,5 +17,10 @@ namespace fabricgate::bootstrap {
 /// begin nothing, whatever is returned.
 std::vector<std::optional<std::string>> ask_busy_hook(const Inventory& inventory, const std::vector<std::size_t>& nodes,
                                                       Deadline deadline, const std::function<bool()>& stop = {});
+
+/// Runs hooks.drain for each node, several at once, ten minutes each. The nodes it did not drain, with the reason: any
+/// exit code but 0, and a timeout. No hook: nothing to take off.
+std::map<std::size_t, std::string> run_drain_hook(const Inventory& inventory, const std::vector<std::size_t>& nodes,
+                                                  Deadline deadline, const std::function<bool()>& stop = {});
 
 }  // namespace fabricgate::bootstrap

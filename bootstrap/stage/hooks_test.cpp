@@ -79,5 +79,20 @@ TEST(BusyHook, MoreNodesThanRunAtOnceAreAllAsked) {
   for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(busy[i].has_value(), i == 13) << i;
 }
 
+std::map<std::size_t, std::string> drain(const std::string& line, double seconds = 20) {
+  Inventory inventory = with_hook("");
+  if (!line.empty()) inventory.hooks["drain"] = line;
+  return run_drain_hook(inventory, {0, 1}, Deadline::in_seconds(seconds));
+}
+
+TEST(DrainHook, OnlyExitCodeZeroIsADrainedNode) {
+  EXPECT_THAT(drain(""), testing::IsEmpty());
+  const auto some = drain("echo pods stay; test {node} = alpha");
+  ASSERT_EQ(some.size(), 1u);
+  EXPECT_EQ(some.at(1), "hooks.drain could not drain the node: pods stay");
+  EXPECT_EQ(drain("exit 3").at(0), "hooks.drain failed (exit code 3), so the node is not rebooted");
+  EXPECT_THAT(drain("sleep 300", 0.2).at(0), HasSubstr("did not end in time, so the node is not rebooted"));
+}
+
 }  // namespace
 }  // namespace fabricgate::bootstrap

@@ -5,6 +5,7 @@
 #include "bootstrap/ssh/pool.hpp"
 #include "bootstrap/stage/hooks.hpp"
 #include "bootstrap/stage/node_stage.hpp"
+#include "bootstrap/stage/reboot_nodes.hpp"
 #include "bootstrap/steps/step.hpp"
 #include "inventory/yaml_reader.hpp"
 #include "results/clock.hpp"
@@ -74,6 +75,16 @@ Status talk(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline de
   return outcomes ? Status{} : Status(outcomes.error());
 }
 
+Status reboot(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline deadline, const NodeDone& done) {
+  if (!plan.options.reboot.allowed || plan.dry_run || plan.options.undo || plan.options.share_count > 1) return {};
+  const auto again = [&](const std::vector<std::size_t>& nodes) -> Result<std::vector<NodeReport>> {
+    std::vector<NodeReport> fresh = share_of(plan.inventory, nodes, plan.options);
+    if (auto status = talk(plan, fresh, deadline, done); !status) return status.error();
+    return fresh;
+  };
+  return reboot_nodes(plan, reports, deadline, again);
+}
+
 Result<StageReport> work(const Inventory& inventory, const std::vector<std::size_t>& nodes, const StageOptions& options,
                          bool dry_run, Deadline deadline, const NodeDone& done) {
   const double start = unix_now_s();
@@ -87,6 +98,7 @@ Result<StageReport> work(const Inventory& inventory, const std::vector<std::size
                      .rank_sha256 = plan->rank_sha256,
                      .nodes = share_of(inventory, nodes, options)};
   if (auto status = talk(*plan, report.nodes, deadline, done); !status) return status.error();
+  if (auto status = reboot(*plan, report.nodes, deadline, done); !status) return status.error();
   if (options.undo)  // that nodes differ is no matter where nothing is measured
     for (NodeReport& node : report.nodes) node.facts.reset();
   if (options.share_count <= 1) {

@@ -5,10 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "bootstrap/stage/wave.hpp"
 #include "inventory/inventory.hpp"
 #include "results/result.hpp"
 
 namespace fabricgate::bootstrap {
+
+struct RebootOptions {
+  bool allowed = false;  ///< nodes whose steps wait for a reboot are rebooted in waves; over SSH from one process alone
+  Wave wave;
+  double timeout_s = 900;  ///< for a node to come back
+};
 
 struct StageOptions {
   std::string agent_path;                ///< local fabricgate-agent
@@ -20,6 +27,7 @@ struct StageOptions {
   std::vector<std::string> only_steps;   ///< empty: all
   bool undo = false;                     ///< take away what stages have left; nothing is deployed
   bool allow_busy = false;               ///< go on where GPU processes, mounts over rails or the busy hook say "in use"
+  RebootOptions reboot = {};
   double node_timeout_s = 900;           ///< the agent's deadline on one node
   int share_index = 0, share_count = 1;  ///< of K processes that divide the nodes: every K-th from share_index
   /// True, and from then on always true, when all must end within about two seconds. No node is begun any more, an

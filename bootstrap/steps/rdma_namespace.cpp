@@ -74,7 +74,9 @@ StepPlan plan_rdma_namespace(const Desired& desired, const json& observed) {
   const std::string mode = text_under(observed, "mode");
   const bool other = !mode.empty() && mode != desired.rdma_namespace;
   if (desired.driver.owner == Owner::operator_) {
-    if (other) plan.findings.push_back(held(desired, mode, ", and the driver is the operator's"));
+    if (!other) return plan;
+    plan.findings.push_back(held(desired, mode, ", and the driver is the operator's"));
+    plan.findings.back().verdict = Verdict::fail;  // a reboot changes nothing
     return plan;
   }
   if (text_under(observed, "file") != wanted_file(desired))

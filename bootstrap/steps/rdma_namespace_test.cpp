@@ -104,6 +104,7 @@ TEST(RdmaNamespaceStep, WhereTheOperatorOwnsTheDriverItIsLookedAtOnly) {
   const StepPlan plan = plan_of(rdma_namespace_step, wanted, *host);
   EXPECT_THAT(commands(plan), IsEmpty());
   EXPECT_EQ(plan.findings.at(0).cause, "rdma.netns_mode");
+  EXPECT_EQ(plan.findings.at(0).verdict, Verdict::fail) << "a reboot would change nothing";
   ASSERT_TRUE(apply_of(rdma_namespace_step, wanted, *host));
   EXPECT_EQ(host->files.count(drop_in), 0u);
 }

@@ -30,13 +30,18 @@ struct Options {
   std::vector<std::string> steps;
   bool allow_busy = false, dry_run = false, undo = false;
   double node_timeout_s = bootstrap::StageOptions{}.node_timeout_s;
+  bootstrap::RebootOptions reboot;
+  std::string wave = "10%";
 };
 
-/// Enough for every node after another in its window, each at its own limit.
-double deadline_s(const Inventory& inventory, std::size_t nodes, double node_timeout_s) {
+/// Enough for every node after another in its window, each at its own limit; with reboots for the look before and the
+/// stage after each wave too.
+double deadline_s(const Inventory& inventory, std::size_t nodes, const Options& options) {
   const auto window = static_cast<std::size_t>(std::max(1, inventory.ssh.window));
-  return (node_timeout_s + 2 * inventory.ssh.connect_timeout_s) * static_cast<double>((nodes + window - 1) / window) +
-         meet_s;
+  const double all = (options.node_timeout_s + 2 * inventory.ssh.connect_timeout_s) *
+                     static_cast<double>((nodes + window - 1) / window);
+  if (!options.reboot.allowed) return all + meet_s;
+  return all + static_cast<double>(options.reboot.wave.most(nodes)) * (2 * all + options.reboot.timeout_s) + meet_s;
 }
 
 Result<bootstrap::StageOptions> stage_options(const Options& options) {
@@ -49,6 +54,7 @@ Result<bootstrap::StageOptions> stage_options(const Options& options) {
                                  .only_steps = options.steps,
                                  .undo = options.undo,
                                  .allow_busy = options.allow_busy,
+                                 .reboot = options.reboot,
                                  .node_timeout_s = options.node_timeout_s,
                                  .stop = interrupted};
 }
@@ -72,6 +78,8 @@ Result<Done> work(const Inventory& inventory, const Options& options, Meeting& m
   // first, so that a process that cannot go on leaves no other waiting for it
   const auto run = meeting.rendezvous->broadcast(meeting.leads() ? new_run_id() : "", Deadline::in_seconds(meet_s));
   if (!run) return run.error();
+  if (options.reboot.allowed && meeting.rendezvous->size() > 1)
+    return Error{ErrorKind::parse, "--allow-reboot: a reboot would end ranks; stage from the head, without mpirun", 0};
   auto how = stage_options(options);
   if (!how) return how.error();
   const auto nodes = bootstrap::select_nodes(inventory, options.nodes);
@@ -81,7 +89,7 @@ Result<Done> work(const Inventory& inventory, const Options& options, Meeting& m
   how->share_count = meeting.rendezvous->size();
   if (!options.dry_run)
     how->run_folder = std::filesystem::absolute(options.runs).lexically_normal().string() + "/" + *run;
-  const double seconds = deadline_s(inventory, nodes->size(), how->node_timeout_s);
+  const double seconds = deadline_s(inventory, nodes->size(), options);
   const auto act = options.dry_run ? bootstrap::plan_nodes : bootstrap::stage_nodes;
   auto report = act(inventory, *nodes, *how, Deadline::in_seconds(seconds), {});
   if (!report) return report.error();
@@ -129,6 +137,14 @@ constexpr const char* unstage_help =
     "Takes away what `stage` has left on each node: virtual functions, the unit that brings them back, and the files it "
     "wrote. Packages, drivers, programs, NIC firmware and what is set live stay.";
 
+void add_reboot(CLI::App& app, Options& options) {
+  app.add_flag("--allow-reboot", options.reboot.allowed, "reboot nodes that wait for it, in waves; never this machine");
+  app.add_option("--wave", options.wave, "so many nodes at once, or a share of those that wait")->capture_default_str();
+  app.add_option("--reboot-timeout", options.reboot.timeout_s, "seconds a node may take to come back")
+      ->check(CLI::Range(1.0, 86400.0))
+      ->capture_default_str();
+}
+
 int run(const std::vector<std::string>& arguments, const char* help, const char* name, Options options) {
   CLI::App app(help, name);
   if (options.undo) app.add_flag("--plan", options.dry_run, "print what would be done, and do nothing");
@@ -139,8 +155,12 @@ int run(const std::vector<std::string>& arguments, const char* help, const char*
   app.add_option("--node-timeout", options.node_timeout_s, "seconds one node may take, e.g. 3600 to build a driver on it")
       ->check(CLI::Range(1.0, 86400.0))
       ->capture_default_str();
+  if (!options.undo && !options.dry_run) add_reboot(app, options);
   add_runs(app, options.runs);
   if (const auto code = parse_options(app, arguments)) return *code;
+  const auto wave = bootstrap::parse_wave(options.wave);
+  if (!wave) return fail(wave.error(), usage);
+  options.reboot.wave = *wave;
   const auto inventory = load_inventory(options.inventory);
   if (!inventory) return fail(inventory.error(), usage);
   auto meeting = open_meeting(inventory->management);

@@ -30,7 +30,8 @@ _fabricgate() {
           scan-keys) words='--add --help' ;;
           *) words='--help' ;;
         esac ;;
-      plan|stage) words='--nodes --steps --allow-busy --node-timeout --runs --help' ;;
+      plan) words='--nodes --steps --allow-busy --node-timeout --runs --help' ;;
+      stage) words='--nodes --steps --allow-busy --allow-reboot --wave --reboot-timeout --node-timeout --runs --help' ;;
       unstage) words='--plan --nodes --steps --allow-busy --node-timeout --runs --help' ;;
       accept) words='--job --runs --budget --limits --suite --allow-busy --help' ;;
       gate) words='--runs --budget --limits --suite --allow-busy --help' ;;
