@@ -4,7 +4,7 @@
 
 #include "bootstrap/ssh/pool.hpp"
 #include "bootstrap/stage/hooks.hpp"
-#include "results/file.hpp"
+#include "inventory/host/process.hpp"
 #include "results/log.hpp"
 
 namespace fabricgate::bootstrap {
@@ -75,9 +75,9 @@ class OverSsh {
 
 Status reboot_nodes(const StagePlan& plan, std::vector<NodeReport>& reports, Deadline deadline,
                     const StageAgain& again) {
-  const auto own = read_file(boot_id_file);
-  if (!own) return own.error().with("which machine this is, so that it is not rebooted");
-  const std::string head = first_line(*own);
+  const std::string head = own_boot_id();
+  if (head.empty())
+    return Error{ErrorKind::native, std::string(boot_id_file) + " cannot be read: this machine must not reboot itself", 0};
   const OverSsh ssh(plan, head, deadline);
   const auto stop = [&] { return ssh.stop(); };
   const RebootMeans means{

@@ -19,7 +19,6 @@ constexpr double latency_share = 0.05;  // ping-pong, of `seconds`
 constexpr double rdma_setup_s = 0.25;   // opening, contact, swaps by way of the other thread, and latency
 constexpr double turn_around_s = 0.02;  // agreement and draining per size and direction
 constexpr std::uint64_t smallest = 64, largest = 64u << 20;
-constexpr std::uint64_t most_round_trips = 1'000'000;
 constexpr std::uint64_t most_flows = 256;  // sockets: twice as many per rail are open at once
 
 nlohmann::json rail_to_json(const RailEnds& rail) {

@@ -67,7 +67,7 @@ struct StreamPlan {
 std::vector<StreamPlan> stream_plans(const RoundOrder& order, double seconds);
 
 inline constexpr std::uint64_t rdma_bytes = 64 << 10, rdma_latency_bytes = 8;  ///< sizes of RDMA writes
-inline constexpr std::uint64_t least_round_trips = 50;
+inline constexpr std::uint64_t least_round_trips = 50, most_round_trips = 1'000'000;  ///< bounds of rdma_round_trips
 inline constexpr double rdma_margin_s = 0.05;  ///< not counted, before and after rdma_seconds
 
 /// Why a rail is not measured over RDMA, empty: it is.

@@ -38,12 +38,21 @@ class PairTier {
       show();
     }
     for (int pass = 0; pass < settling_passes && !c_.over(); ++pass) {
-      const bool over_tcp = retest(observe(suites::pair_observation)), over_rdma = retest(observe(suites::rdma_observation));
-      if (!repeat_loaded() && !over_tcp && !over_rdma) break;
+      Seen seen = look();
+      const bool over_tcp = retest(seen.tcp);
+      if (over_tcp) seen = look();
+      const bool over_rdma = retest(seen.rdma);
+      if (over_rdma) seen = look();
+      if (!repeat_loaded(seen) && !over_tcp && !over_rdma) break;
     }
   }
 
  private:
+  /// What the records say so far, over TCP and over RDMA. All of them are read and judged for it.
+  struct Seen {
+    fabric::Observation tcp, rdma;
+  };
+
   const Inventory& inventory() const { return c_.setup().inventory; }
   void show() {
     const double each = pair_tier_seconds(inventory(), 2, 0, timing_);
@@ -158,14 +167,12 @@ class PairTier {
   }
 
   /// Whole rounds, since it is the others of the round that may have made a pair slow. Says whether there were any.
-  bool repeat_loaded() {
+  bool repeat_loaded(const Seen& seen) {
     std::set<std::pair<std::string, std::string>> wanted;
-    const suites::GateInput input = gate_input();
-    const auto records = read(input);
-    for (const auto& observation : {suites::pair_observation(input, records), suites::rdma_observation(input, records)})
-      for (const fabric::NodePair& pair : fabric::plan_loaded(observation)) {
-        wanted.insert({observation.nodes[pair.a], observation.nodes[pair.b]});
-        wanted.insert({observation.nodes[pair.b], observation.nodes[pair.a]});
+    for (const fabric::Observation* observation : {&seen.tcp, &seen.rdma})
+      for (const fabric::NodePair& pair : fabric::plan_loaded(*observation)) {
+        wanted.insert({observation->nodes[pair.a], observation->nodes[pair.b]});
+        wanted.insert({observation->nodes[pair.b], observation->nodes[pair.a]});
       }
     std::vector<const fabric::PairRound*> rounds;
     for (const fabric::PairRound& round : schedule_.rounds)
@@ -182,17 +189,11 @@ class PairTier {
     return !rounds.empty();
   }
 
-  template <class Observe>
-  fabric::Observation observe(Observe what) const {
-    const suites::GateInput input = gate_input();
-    return what(input, read(input));
-  }
-  suites::GateInput gate_input() const {
+  Seen look() const {
     const Setup& setup = c_.setup();
-    return {.inventory = setup.inventory, .suite = setup.suite, .limits = setup.limits, .identity = setup.job.identity};
-  }
-  std::vector<suites::Exhibit> read(const suites::GateInput& input) const {
-    return suites::read_exhibits(input, {{"records", c_.record_lines()}}).records;
+    const suites::GateInput input{.inventory = setup.inventory, .suite = setup.suite, .limits = setup.limits, .identity = setup.job.identity};
+    const auto records = suites::read_exhibits(input, {{"records", c_.record_lines()}}).records;
+    return {.tcp = suites::pair_observation(input, records), .rdma = suites::rdma_observation(input, records)};
   }
 
   Coordinator& c_;

@@ -94,7 +94,7 @@ std::string latency_problem(const fabric::VerbsLatency& latency) {
   constexpr std::uint64_t least =
       fabric::least_round_trips - fabric::least_round_trips / 10 - 1;  // the first tenth warms up
   if (latency.operation != fabric::Operation::write || latency.bytes != fabric::rdma_latency_bytes ||
-      latency.iterations < least || latency.iterations > 1'000'000)
+      latency.iterations < least || latency.iterations > fabric::most_round_trips)
     return "latency was measured otherwise than planned";
   const double ordered[] = {latency.min_s, latency.p50_s, latency.p90_s, latency.p99_s, latency.p999_s, latency.max_s};
   const bool possible = within(latency.min_s, 1e-12, plan().stall_s) && within(latency.max_s, 0, plan().stall_s) &&
