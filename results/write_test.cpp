@@ -94,6 +94,34 @@ TEST(Writers, TheSummaryIsJsonWithExitCodeAndEveryNode) {
   EXPECT_EQ(summary.at("run"), "run-7");
 }
 
+/// README.md lists them.
+TEST(Writers, TheSummaryHasEveryKeyThatItsReadersKnow) {
+  const auto summary = nlohmann::json::parse(to_summary(some_result(), identity, "atlas"));
+  const auto expect_keys = [](const nlohmann::json& part, std::vector<std::string> keys) {
+    std::vector<std::string> found;
+    for (const auto& [key, value] : part.items()) found.push_back(key);
+    EXPECT_THAT(found, testing::UnorderedElementsAreArray(keys));
+  };
+  expect_keys(summary, {"schema", "cluster", "run", "inventory", "build", "suite", "text", "only", "verdict", "exit_code", "reason",
+                        "coverage", "emulated", "records", "nodes", "findings", "missing", "paths", "counts"});
+  expect_keys(summary.at("nodes")[3], {"name", "required", "verdict", "left_in", "tiers", "findings"});
+  expect_keys(summary.at("missing")[0], {"check", "hosts", "rail", "reason"});
+  expect_keys(summary.at("paths")[0], {"rail", "engine", "pairs", "bytes_per_s_median", "bytes_per_s_min", "latency_s_median",
+                                       "latency_s_max", "cpu_s_per_byte_median"});
+  EXPECT_EQ(summary.at("counts").at("link").at("pass"), 7);
+}
+
+TEST(Writers, JunitTellsFailuresErrorsSkipsAndPassesApart) {
+  const std::pair<Verdict, const char*> expected[] = {
+      {Verdict::pass, "/>"}, {Verdict::warn, "/>"}, {Verdict::skip, ">\n      <skipped "}, {Verdict::fail, ">\n      <failure "},
+      {Verdict::blocked, ">\n      <failure "}, {Verdict::inconclusive, ">\n      <error "}, {Verdict::not_run, ">\n      <error "}};
+  for (const auto& [verdict, element] : expected) {
+    GateResult result = some_result();
+    result.nodes[0].tiers[Tier::host] = verdict;
+    EXPECT_THAT(to_junit(result, identity, "atlas"), HasSubstr(std::string("classname=\"host\" name=\"gpu001\"") + element)) << to_string(verdict);
+  }
+}
+
 TEST(Writers, JunitIsXmlForAParserThatIsNotOurs) {
   const std::string xml = to_junit(some_result(), identity, "at<l>as & \"co\"");
   EXPECT_THAT(xml, HasSubstr("&lt;carrier&gt; &amp; &quot;nothing&quot;"));

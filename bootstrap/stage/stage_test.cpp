@@ -84,7 +84,7 @@ TEST_F(Stage, FirstRunDeploysAndTheSecondChangesNothing) {
   EXPECT_THAT(states(plan()), ElementsAre(NodeState::unchanged));
 }
 
-TEST_F(Stage, UnstageDeploysNothingAndLeavesNoAgent) {
+TEST_F(Stage, UnstageDeploysNothingLeavesNoAgentAndKeepsWhatAStageDeployed) {
   use_own_agent();
   options.undo = true;
   const auto report = stage();
@@ -93,6 +93,11 @@ TEST_F(Stage, UnstageDeploysNothingAndLeavesNoAgent) {
   EXPECT_FALSE(fs::exists(folder + "/opt/bin"));
   EXPECT_FALSE(fs::exists(folder + "/opt/agent"));
   EXPECT_THAT(spares(), testing::IsEmpty());
+  options.undo = false;
+  stage();
+  options.undo = true;
+  EXPECT_THAT(states(stage()), ElementsAre(NodeState::unchanged));
+  EXPECT_EQ(*read_file(folder + "/opt/bin/fabricgate-rank"), "rank program 1");
 }
 
 TEST_F(Stage, AlteredProgramsAreReplaced) {

@@ -114,6 +114,18 @@ TEST(Gate, LowMemlockOfOneNodeIsThatNodesFailure) {
   EXPECT_THAT(verdicts(result), ElementsAre("fail", "pass", "pass", "pass"));
 }
 
+TEST(Gate, AKernelSettingThatIsNotAsDeclaredIsThatNodesFailure) {
+  GoodRun run = good_run();
+  change(run, "host.facts", [](Record& record) {
+    if (!about(record, "n0001")) return false;
+    record.sample["sysctl"].begin().value() = "otherwise";
+    return true;
+  });
+  const GateResult result = judge(run, Tier::host);
+  EXPECT_THAT(blamed(result), ElementsAre(StartsWith("host.sysctl_mismatch n0001")));
+  EXPECT_THAT(verdicts(result), ElementsAre("fail", "pass", "pass", "pass"));
+}
+
 TEST(Gate, DuringARunOnlyTheTiersUntilNowAreDemanded) {
   GoodRun run = good_run();
   drop(run, [](const Record& record) { return record.tier >= Tier::pair || record.check == "link.counters"; });
