@@ -9,10 +9,11 @@
 //   bare transfer = bytes that entered a result (of every size, of both directions, one rail; warm-up only where it
 //                   counts) / rate found with the largest size. What was streamed and not counted is overhead.
 //
-//   pair_overhead [RANKS [SECONDS [NETDEV,… [NAMESPACE_PREFIX]]]]
+//   pair_overhead [RANKS [SECONDS [NETDEV,… [NAMESPACE_PREFIX [ADDRESS,ADDRESS]]]]]
 //
 // Ranks are threads of this process. Without a prefix all are on one interface (default lo); with a prefix rank i
-// enters the network namespace PREFIXi (root only), with its own /sys, so that shaped rails can be measured.
+// enters the network namespace PREFIXi (root only), with its own /sys, so that shaped rails can be measured:
+// ci/bench/pair_overhead_shaped. The short connections of a round are dialled where the addresses of both ends are known.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -32,19 +33,22 @@ using namespace fabricgate::fabric;
 
 namespace {
 
-RoundOrder make_order(int ranks, double seconds, const std::string& netdevs) {
+RoundOrder make_order(int ranks, double seconds, const std::string& netdevs, std::string addresses) {
   RoundOrder order;
   order.seconds = seconds;
-  if (netdevs != "lo") order.flows = 0;  // they are dialled by address, which is known here of loopback alone
+  if (addresses.empty() && netdevs == "lo") addresses = "127.0.0.2,127.0.0.3";
+  if (addresses.empty()) order.flows = 0;
+  const std::size_t comma = std::min(addresses.find(','), addresses.size());
+  const std::string a = addresses.substr(0, comma), b = addresses.substr(std::min(comma + 1, addresses.size()));
   for (int rank = 0; rank + 1 < ranks; rank += 2) {
     PairTask task{.a_rank = rank, .b_rank = rank + 1, .a = fmt::format("n{}", rank), .b = fmt::format("n{}", rank + 1)};
     std::istringstream list(netdevs);
     for (std::string netdev; std::getline(list, netdev, ',');) {
       task.rails.push_back({.name = netdev,
                             .a_netdev = netdev,
-                            .a_address = "127.0.0.2",
+                            .a_address = a,
                             .b_netdev = netdev,
-                            .b_address = "127.0.0.3"});
+                            .b_address = b});
     }
     order.tasks.push_back(task);
   }
@@ -82,7 +86,7 @@ int main(int count, char** arguments) {
   const int ranks = count > 1 ? std::atoi(arguments[1]) : 2;
   const double seconds = count > 2 ? std::atof(arguments[2]) : 1;
   const std::string netdevs = count > 3 ? arguments[3] : "lo", prefix = count > 4 ? arguments[4] : "";
-  const auto order = make_order(ranks, seconds, netdevs);
+  const auto order = make_order(ranks, seconds, netdevs, count > 5 ? arguments[5] : "");
   ThreadGroup group(ranks);
   std::vector<std::optional<std::string>> texts(static_cast<std::size_t>(ranks));
   std::vector<double> took(static_cast<std::size_t>(ranks));
