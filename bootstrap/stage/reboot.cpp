@@ -28,6 +28,13 @@ bool stops_reboot(const Finding& finding) {
   return finding.cause == "stage.node_busy" || finding.cause == "launch.interrupted";
 }
 
+/// Whether nothing but a reboot is left to do, whichever machine it is.
+bool only_reboot_is_left(const NodeReport& report) {
+  return report.state != NodeState::unreachable && !boot_id_of(report).empty() &&
+         std::none_of(report.findings.begin(), report.findings.end(), stops_reboot) &&
+         std::any_of(report.findings.begin(), report.findings.end(), is_settled_by_reboot);
+}
+
 void leave_alone(NodeReport& report, const char* cause, const std::string& expected, const std::string& found) {
   report.findings.push_back(make_finding(cause, {.host = report.name}, expected, found));
   report.state = worst(report.findings) == Verdict::blocked ? NodeState::blocked : NodeState::failed;
@@ -130,10 +137,7 @@ std::string boot_id_of(const NodeReport& report) {
 }
 
 bool waits_for_reboot(const NodeReport& report, const std::string& head_boot_id) {
-  const std::string own = boot_id_of(report);
-  return !own.empty() && !head_boot_id.empty() && own != head_boot_id && report.state != NodeState::unreachable &&
-         std::none_of(report.findings.begin(), report.findings.end(), stops_reboot) &&
-         std::any_of(report.findings.begin(), report.findings.end(), is_settled_by_reboot);
+  return !head_boot_id.empty() && boot_id_of(report) != head_boot_id && only_reboot_is_left(report);
 }
 
 std::vector<std::string> reboot_command(const std::string& boot_id, const std::string& head_boot_id) {
@@ -142,8 +146,12 @@ std::vector<std::string> reboot_command(const std::string& boot_id, const std::s
 
 Status reboot_in_waves(std::vector<NodeReport>& reports, const RebootRules& rules, const RebootMeans& means) {
   Reports waiting;
-  for (NodeReport& report : reports)
-    if (waits_for_reboot(report, rules.head_boot_id)) waiting.push_back(&report);
+  for (NodeReport& report : reports) {
+    if (waits_for_reboot(report, rules.head_boot_id))
+      waiting.push_back(&report);
+    else if (boot_id_of(report) == rules.head_boot_id && only_reboot_is_left(report))
+      leave_alone(report, "stage.reboot_refused", "the node reboots", "it leads this stage: reboot it by hand, then stage again");
+  }
   const std::size_t size = rules.wave.of(waiting.size());
   for (std::size_t begin = 0; begin < waiting.size() && !means.stop(); begin += size) {
     const std::size_t end = std::min(waiting.size(), begin + size);

@@ -136,6 +136,9 @@ TEST(RebootWaves, TheHeadABusyNodeAndOneThatIsNotKnownAreNeverRebooted) {
   fleet.reports[3].findings.clear();
   ASSERT_TRUE(fleet.run({.nodes = 4}));
   EXPECT_THAT(fleet.events, IsEmpty());
+  EXPECT_EQ(fleet.reports[0].findings.back().cause, "stage.reboot_refused");
+  EXPECT_THAT(fleet.reports[0].findings.back().found, HasSubstr("reboot it by hand"));
+  EXPECT_EQ(fleet.reports[1].findings.size(), 2u);
   Fleet unknown_head(1);
   EXPECT_FALSE(waits_for_reboot(unknown_head.reports[0], ""));
 }

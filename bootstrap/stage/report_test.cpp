@@ -115,5 +115,16 @@ TEST(SelectNodes, RangesChooseInTheirOrderOnceAndUnknownNamesAreErrors) {
   EXPECT_THAT(unknown.error().what, HasSubstr("'n4'"));
 }
 
+TEST(LongestStage, NodesAreDoneByWindowsAndEachWaveOfRebootsAddsALookAndAStage) {
+  Inventory inventory;
+  inventory.ssh.window = 10;
+  inventory.ssh.connect_timeout_s = 5;
+  StageOptions options{.node_timeout_s = 90};
+  EXPECT_EQ(longest_s(inventory, 1, options), 100);
+  EXPECT_EQ(longest_s(inventory, 21, options), 300);
+  options.reboot = {.allowed = true, .wave = {.nodes = 7}, .timeout_s = 50};
+  EXPECT_EQ(longest_s(inventory, 21, options), 300 + 3 * (2 * 300 + 50));
+}
+
 }  // namespace
 }  // namespace fabricgate::bootstrap

@@ -130,6 +130,14 @@ Result<StageReport> stage_nodes(const Inventory& inventory, const std::vector<st
   return work(inventory, nodes, options, false, deadline, done);
 }
 
+double longest_s(const Inventory& inventory, std::size_t nodes, const StageOptions& options) {
+  const auto window = static_cast<std::size_t>(std::max(1, inventory.ssh.window));
+  const double all = (options.node_timeout_s + 2 * inventory.ssh.connect_timeout_s) *
+                     static_cast<double>((nodes + window - 1) / window);
+  if (!options.reboot.allowed) return all;
+  return all + static_cast<double>(options.reboot.wave.most(nodes)) * (2 * all + options.reboot.timeout_s);
+}
+
 Result<std::vector<std::size_t>> select_nodes(const Inventory& inventory, const std::string& ranges) {
   std::vector<std::size_t> selected;
   if (ranges.empty()) {

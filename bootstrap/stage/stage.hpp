@@ -23,6 +23,10 @@ Result<StageReport> plan_nodes(const Inventory& inventory, const std::vector<std
 Result<StageReport> stage_nodes(const Inventory& inventory, const std::vector<std::size_t>& nodes,
                                 const StageOptions& options, Deadline deadline, const NodeDone& done = {});
 
+/// Seconds within which so many nodes are done: one after another in their window, each at its own limit. Reboots add, for
+/// each wave, the look before it and the stage after it.
+double longest_s(const Inventory& inventory, std::size_t nodes, const StageOptions& options);
+
 /// Error (parse) for a name that no step has, with the nearest one. The two above say the same before they connect.
 Status check_step_names(const std::vector<std::string>& names);
 

@@ -5,7 +5,7 @@
 #include "launch/accept/by_hand.hpp"
 #include "launch/build_id.hpp"
 #include "launch/commands/command.hpp"
-#include "launch/commands/options.hpp"
+#include "launch/commands/stage_flags.hpp"
 #include "launch/gate/pipeline.hpp"
 #include "launch/mpi/environment.hpp"
 #include "launch/programs.hpp"
@@ -34,16 +34,23 @@ int run_gate(const std::vector<std::string>& arguments) {
                "Started by mpirun on every node it does the same inside the ranks: each stages its own node, rank 0 decides.",
                "fabricgate gate");
   ByHand options{.stage = true};
+  StageFlags flags;
   app.add_option("inventory", options.inventory, "inventory file")->required();
   add_runs(app, options.runs);
   add_budget(app, options.accept.budget_s);
   app.add_option("--limits", options.limits, "limits file instead of the built-in one");
   app.add_option("--suite", options.suite, "suite file instead of the built-in one");
   app.add_flag("--allow-busy", options.accept.allow_busy, "stage and measure although a node is in use");
+  add_node_timeout(app, flags);
+  add_reboot(app, flags);
   if (const auto code = parse_options(app, arguments)) return *code;
+  if (auto settled = settle(flags); !settled) return fail(settled.error());
   const auto launched = started_by_mpirun();
   if (!launched) return fail(launched.error());
-  if (*launched) return run_by_hand(options);
+  if (*launched) {
+    const auto head = need_head(app, {"--allow-reboot", "--wave", "--reboot-timeout", "--node-timeout"});
+    return head ? run_by_hand(options) : fail(head.error());
+  }
   auto inventory = load_inventory(options.inventory);
   if (!inventory) return fail(inventory.error());
   auto setup = setup_of(options, *inventory);
@@ -53,7 +60,8 @@ int run_gate(const std::vector<std::string>& arguments) {
   auto folder = RunFolder::create(options.runs, *setup);
   if (!folder) return fail(folder.error());
   Progress progress(progress_style(STDERR_FILENO));
-  return Pipeline(std::move(*setup), std::move(*folder), progress).run();
+  bootstrap::StageOptions staging{.reboot = flags.reboot, .node_timeout_s = flags.node_timeout_s};
+  return Pipeline(std::move(*setup), std::move(*folder), std::move(staging), progress).run();
 }
 
 }  // namespace fabricgate::launch

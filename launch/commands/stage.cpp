@@ -11,7 +11,7 @@
 #include "launch/accept/setup.hpp"
 #include "launch/build_id.hpp"
 #include "launch/commands/command.hpp"
-#include "launch/commands/options.hpp"
+#include "launch/commands/stage_flags.hpp"
 #include "launch/accept/share.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/programs.hpp"
@@ -29,20 +29,8 @@ struct Options {
   std::string inventory, nodes, runs = "fabricgate-runs";
   std::vector<std::string> steps;
   bool allow_busy = false, dry_run = false, undo = false;
-  double node_timeout_s = bootstrap::StageOptions{}.node_timeout_s;
-  bootstrap::RebootOptions reboot;
-  std::string wave = "10%";
+  StageFlags flags;
 };
-
-/// Enough for every node after another in its window, each at its own limit; with reboots for the look before and the
-/// stage after each wave too.
-double deadline_s(const Inventory& inventory, std::size_t nodes, const Options& options) {
-  const auto window = static_cast<std::size_t>(std::max(1, inventory.ssh.window));
-  const double all = (options.node_timeout_s + 2 * inventory.ssh.connect_timeout_s) *
-                     static_cast<double>((nodes + window - 1) / window);
-  if (!options.reboot.allowed) return all + meet_s;
-  return all + static_cast<double>(options.reboot.wave.most(nodes)) * (2 * all + options.reboot.timeout_s) + meet_s;
-}
 
 Result<bootstrap::StageOptions> stage_options(const Options& options) {
   auto agent = local_program("fabricgate-agent");
@@ -54,8 +42,8 @@ Result<bootstrap::StageOptions> stage_options(const Options& options) {
                                  .only_steps = options.steps,
                                  .undo = options.undo,
                                  .allow_busy = options.allow_busy,
-                                 .reboot = options.reboot,
-                                 .node_timeout_s = options.node_timeout_s,
+                                 .reboot = options.flags.reboot,
+                                 .node_timeout_s = options.flags.node_timeout_s,
                                  .stop = interrupted};
 }
 
@@ -78,7 +66,7 @@ Result<Done> work(const Inventory& inventory, const Options& options, Meeting& m
   // first, so that a process that cannot go on leaves no other waiting for it
   const auto run = meeting.rendezvous->broadcast(meeting.leads() ? new_run_id() : "", Deadline::in_seconds(meet_s));
   if (!run) return run.error();
-  if (options.reboot.allowed && meeting.rendezvous->size() > 1)
+  if (options.flags.reboot.allowed && meeting.rendezvous->size() > 1)
     return Error{ErrorKind::parse, "--allow-reboot: a reboot would end ranks; stage from the head, without mpirun", 0};
   auto how = stage_options(options);
   if (!how) return how.error();
@@ -89,7 +77,7 @@ Result<Done> work(const Inventory& inventory, const Options& options, Meeting& m
   how->share_count = meeting.rendezvous->size();
   if (!options.dry_run)
     how->run_folder = std::filesystem::absolute(options.runs).lexically_normal().string() + "/" + *run;
-  const double seconds = deadline_s(inventory, nodes->size(), options);
+  const double seconds = bootstrap::longest_s(inventory, nodes->size(), *how) + meet_s;
   const auto act = options.dry_run ? bootstrap::plan_nodes : bootstrap::stage_nodes;
   auto report = act(inventory, *nodes, *how, Deadline::in_seconds(seconds), {});
   if (!report) return report.error();
@@ -137,14 +125,6 @@ constexpr const char* unstage_help =
     "Takes away what `stage` has left on each node: virtual functions, the unit that brings them back, and the files it "
     "wrote. Packages, drivers, programs, NIC firmware and what is set live stay.";
 
-void add_reboot(CLI::App& app, Options& options) {
-  app.add_flag("--allow-reboot", options.reboot.allowed, "reboot nodes that wait for it, in waves; never this machine");
-  app.add_option("--wave", options.wave, "so many nodes at once, or a share of those that wait")->capture_default_str();
-  app.add_option("--reboot-timeout", options.reboot.timeout_s, "seconds a node may take to come back")
-      ->check(CLI::Range(1.0, 86400.0))
-      ->capture_default_str();
-}
-
 int run(const std::vector<std::string>& arguments, const char* help, const char* name, Options options) {
   CLI::App app(help, name);
   if (options.undo) app.add_flag("--plan", options.dry_run, "print what would be done, and do nothing");
@@ -152,15 +132,11 @@ int run(const std::vector<std::string>& arguments, const char* help, const char*
   app.add_option("--nodes", options.nodes, "host ranges, e.g. gpu[001-016]; all when not given");
   app.add_option("--steps", options.steps, "only these steps, e.g. packages,memlock")->delimiter(',');
   app.add_flag("--allow-busy", options.allow_busy, "go on although a node is in use");
-  app.add_option("--node-timeout", options.node_timeout_s, "seconds one node may take, e.g. 3600 to build a driver on it")
-      ->check(CLI::Range(1.0, 86400.0))
-      ->capture_default_str();
-  if (!options.undo && !options.dry_run) add_reboot(app, options);
+  add_node_timeout(app, options.flags);
+  if (!options.undo && !options.dry_run) add_reboot(app, options.flags);
   add_runs(app, options.runs);
   if (const auto code = parse_options(app, arguments)) return *code;
-  const auto wave = bootstrap::parse_wave(options.wave);
-  if (!wave) return fail(wave.error(), usage);
-  options.reboot.wave = *wave;
+  if (auto settled = settle(options.flags); !settled) return fail(settled.error(), usage);
   const auto inventory = load_inventory(options.inventory);
   if (!inventory) return fail(inventory.error(), usage);
   auto meeting = open_meeting(inventory->management);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bootstrap/stage/stage.hpp"
 #include "inventory/host/real_host.hpp"
 #include "inventory/hostfile.hpp"
@@ -19,7 +21,7 @@
 namespace fabricgate::launch {
 namespace {
 
-constexpr double stage_deadline_s = 1800;
+constexpr double least_stage_s = 1800;  // of a few nodes too
 constexpr Tier tiers[] = {Tier::host, Tier::link, Tier::pair, Tier::collective};
 
 std::string name_of_job(Tier tier, int attempt) {
@@ -34,8 +36,8 @@ std::vector<std::string> hosts_of(const std::vector<Finding>& findings) {
 
 }  // namespace
 
-Pipeline::Pipeline(Setup setup, RunFolder folder, Progress& progress)
-    : setup_(std::move(setup)), folder_(std::move(folder)), progress_(progress) {
+Pipeline::Pipeline(Setup setup, RunFolder folder, bootstrap::StageOptions staging, Progress& progress)
+    : setup_(std::move(setup)), folder_(std::move(folder)), staging_(std::move(staging)), progress_(progress) {
   for (const Node& node : setup_.inventory.nodes) hosts_.push_back(node.name);
 }
 
@@ -85,14 +87,19 @@ void Pipeline::stage() {
   for (const auto* program : {&agent, &rank})
     if (!*program) log::error(program->error().what);
   if (!agent || !rank) return hosts_.clear();
-  bootstrap::StageOptions options{.agent_path = *agent, .rank_path = *rank, .run = setup_.job.identity.run, .run_folder = folder_.path()};
+  bootstrap::StageOptions options = staging_;
+  options.agent_path = *agent;
+  options.rank_path = *rank;
+  options.run = setup_.job.identity.run;
+  options.run_folder = folder_.path();
   options.allow_busy = setup_.job.options.allow_busy;
-  options.lease_s = stage_deadline_s + between_jobs_s;
+  const double most_s = std::max(least_stage_s, bootstrap::longest_s(setup_.inventory, hosts_.size(), options));
+  options.lease_s = most_s + between_jobs_s;
   options.stop = interrupted;
   const int total = static_cast<int>(hosts_.size());
   int done = 0;
   progress_.show({.tier = "stage", .done = 0, .total = total});
-  auto report = bootstrap::stage_nodes(setup_.inventory, indices(hosts_), options, Deadline::in_seconds(stage_deadline_s),
+  auto report = bootstrap::stage_nodes(setup_.inventory, indices(hosts_), options, Deadline::in_seconds(most_s),
                                        [&](const bootstrap::NodeReport&) { progress_.show({.tier = "stage", .done = ++done, .total = total}); });
   progress_.finish();
   if (!report) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bootstrap/ssh/pool.hpp"
+#include "bootstrap/stage/stage_plan.hpp"
 #include "launch/gate/blame.hpp"
 #include "launch/gate/run_folder.hpp"
 #include "launch/gate/watch.hpp"
@@ -17,7 +18,8 @@ namespace fabricgate::launch {
 
 class Pipeline {
  public:
-  Pipeline(Setup setup, RunFolder folder, Progress& progress);
+  /// Of `staging` what a person can choose counts: reboots, and how long a node may take.
+  Pipeline(Setup setup, RunFolder folder, bootstrap::StageOptions staging, Progress& progress);
 
   /// Returns the exit code of the verdict.
   int run();
@@ -54,6 +56,7 @@ class Pipeline {
 
   Setup setup_;
   RunFolder folder_;
+  bootstrap::StageOptions staging_;
   Progress& progress_;
   std::string mpirun_;
   MpirunVersion version_;
