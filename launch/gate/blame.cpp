@@ -53,8 +53,16 @@ void tell_the_end(const JobEvidence& seen, Blame& found) {
 
 }  // namespace
 
+Blame nobody_answers(std::size_t hosts) {
+  return {.reason = fmt::format("none of {} nodes answers over SSH any more: look at this machine's way to them first, then at what "
+                                "they share",
+                                hosts),
+          .cut_off = true};
+}
+
 Blame blame(const JobEvidence& seen) {
   Blame found;
+  if (seen.hosts.size() > 1 && seen.unreachable.size() == seen.hosts.size()) return nobody_answers(seen.hosts.size());
   for (const std::string& host : seen.unreachable)
     add(found, make_finding("launch.daemon_lost", {.host = host}, "a node that lives until the end of its job",
                             "the node no longer answers over SSH"));

@@ -32,9 +32,13 @@ struct Blame {
   std::vector<Finding> findings;  ///< of the hosts that leave, one each
   std::string reason;             ///< no host is at fault: what ended the job
   bool again = false;             ///< that may be otherwise the next time
+  bool cut_off = false;           ///< no host of several answers: that is rather what they share, or our own way to them
 
   bool decided() const { return complete || !findings.empty() || !reason.empty(); }
 };
+
+/// Nobody is blamed where none of several hosts answers.
+Blame nobody_answers(std::size_t hosts);
 
 /// Not decided: the nodes must be asked.
 Blame blame(const JobEvidence& seen);

@@ -116,5 +116,21 @@ TEST_F(BlameTest, AnEventThatNamesNoHostOfTheJobLeavesItUndecided) {
   EXPECT_FALSE(blame(seen_).decided());
 }
 
+TEST_F(BlameTest, WhereNoNodeOfSeveralAnswersNobodyIsBlamed) {
+  for (const char* host : {"a", "b", "c"}) {
+    seen_.unreachable.insert(host);
+    seen_.given_up[host] = silent(host);
+  }
+  const Blame found = blame(seen_);
+  EXPECT_TRUE(found.findings.empty());
+  EXPECT_TRUE(found.cut_off);
+  EXPECT_FALSE(found.again);
+  EXPECT_NE(found.reason.find("none of 3 nodes answers"), std::string::npos);
+  seen_.unreachable.erase("a");
+  seen_.given_up.erase("a");
+  EXPECT_EQ(named(blame(seen_)), (Names{"launch.daemon_lost b", "launch.daemon_lost c"}));
+  EXPECT_EQ(named(blame({.hosts = {"b"}, .unreachable = {"b"}})), Names{"launch.daemon_lost b"});
+}
+
 }  // namespace
 }  // namespace fabricgate::launch

@@ -129,6 +129,7 @@ void Pipeline::run_tier(Tier tier) {
     }
     if (!found.again || repeated) {
       note_unfinished(tier, found.reason);
+      if (found.cut_off) hosts_.clear();
       break;
     }
     repeated = true;
@@ -153,10 +154,11 @@ Blame Pipeline::run_job(Tier tier, const std::string& name) {
   job.hosts = hosts_;
   job.deadline_s = job_deadline_s(setup_.inventory, job);
   const auto before = hosts_.size();
-  if (!upload(job)) return {};
+  if (auto stopped = upload(job)) return *stopped;
   if (hosts_.size() != before) {  // someone could not take the job file: the others start without it
     job.hosts = hosts_;
-    if (hosts_.empty() || !upload(job)) return {};
+    if (hosts_.empty()) return {};
+    if (auto stopped = upload(job)) return *stopped;
   }
   auto seen = launch(job);
   if (!seen) return {.reason = seen.error().what};

@@ -2,6 +2,7 @@
 /// The gate from the head node: stage, one mpirun job per tier, evidence fetched from the nodes, verdict. What mpirun prints
 /// or returns is no evidence; it is read only to learn which node a launch died of.
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,7 +32,8 @@ class Pipeline {
   void note_unfinished(Tier tier, const std::string& reason);
   /// One mpirun job; hosts that it lost have left.
   Blame run_job(Tier tier, const std::string& name);
-  bool upload(const Job& job);
+  /// Hosts that cannot take the job file leave. A value: the job cannot be started at all.
+  std::optional<Blame> upload(const Job& job);
   Result<std::vector<std::string>> launch_line(const Job& job);
   /// What was seen of the job until mpirun ended.
   Result<JobEvidence> launch(const Job& job);

@@ -51,11 +51,11 @@ double monotonic_s() { return std::chrono::duration<double>(std::chrono::steady_
 
 }  // namespace
 
-bool Pipeline::upload(const Job& job) {
+std::optional<Blame> Pipeline::upload(const Job& job) {
   const auto content = std::make_shared<const std::string>(to_text(job));
   if (auto written = write_file_atomic(folder_.file("jobs/" + job.name + ".json"), *content, 0600); !written) {
     log::error(written.error().what);
-    return false;
+    return Blame{};
   }
   const std::string path = job_path(setup_.inventory.launcher.spool_dir, job.identity.run, job.name);
   std::vector<bootstrap::UploadJob> jobs;
@@ -63,15 +63,20 @@ bool Pipeline::upload(const Job& job) {
   auto outcomes = bootstrap::upload_to_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(transfer_s));
   if (!outcomes) {
     log::error(outcomes.error().with("job file").what);
-    return false;
+    return Blame{};
   }
-  for (const bootstrap::TransferOutcome& outcome : *outcomes) {
-    if (outcome.status && !outcome.finding) continue;
-    const std::string& host = setup_.inventory.nodes[outcome.node].name;
+  std::vector<const bootstrap::TransferOutcome*> failed;
+  for (const bootstrap::TransferOutcome& outcome : *outcomes)
+    if (!outcome.status || outcome.finding) failed.push_back(&outcome);
+  const auto unanswered = [](const bootstrap::TransferOutcome* outcome) { return outcome->finding && outcome->finding->cause == "ssh.unreachable"; };
+  if (failed.size() > 1 && failed.size() == outcomes->size() && std::all_of(failed.begin(), failed.end(), unanswered))
+    return nobody_answers(failed.size());
+  for (const bootstrap::TransferOutcome* outcome : failed) {
+    const std::string& host = setup_.inventory.nodes[outcome->node].name;
     lose(job.tiers.front(), host,
-         outcome.finding ? *outcome.finding : make_finding("ssh.unreachable", {.host = host}, "job file uploaded", outcome.status.error().what));
+         outcome->finding ? *outcome->finding : make_finding("ssh.unreachable", {.host = host}, "job file uploaded", outcome->status.error().what));
   }
-  return true;
+  return {};
 }
 
 /// The line that starts the job; its hostfile is written.
