@@ -63,6 +63,8 @@ Blame nobody_answers(std::size_t hosts) {
 Blame blame(const JobEvidence& seen) {
   Blame found;
   if (seen.hosts.size() > 1 && seen.unreachable.size() == seen.hosts.size()) return nobody_answers(seen.hosts.size());
+  if (seen.nobody_reached && !seen.given_up.empty() && seen.unreachable.empty())
+    return {.reason = fmt::format("none of {} nodes answered over SSH for a while, and all do now", seen.hosts.size()), .again = true};
   for (const std::string& host : seen.unreachable)
     add(found, make_finding("launch.daemon_lost", {.host = host}, "a node that lives until the end of its job",
                             "the node no longer answers over SSH"));

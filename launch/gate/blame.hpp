@@ -20,6 +20,7 @@ struct JobEvidence {
   bool timed_out = false;                          ///< it was ended at its deadline
   std::string never_began = {};                    ///< no process of it began on any node: what is known of that
   std::map<std::string, Finding> given_up = {};    ///< by JobWatch
+  bool nobody_reached = false;                     ///< by its last look, of several hosts
   bool interrupted = false;                        ///< by the user
   bool fetched = true;                             ///< what its ranks wrote was brought here
   std::set<std::string> unreachable = {};          ///< no longer answer over SSH

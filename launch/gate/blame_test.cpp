@@ -132,5 +132,16 @@ TEST_F(BlameTest, WhereNoNodeOfSeveralAnswersNobodyIsBlamed) {
   EXPECT_EQ(named(blame({.hosts = {"b"}, .unreachable = {"b"}})), Names{"launch.daemon_lost b"});
 }
 
+TEST_F(BlameTest, NodesThatAllFellSilentForAWhileAreNotBlamedAndTheJobIsStartedAgain) {
+  for (const char* host : {"a", "b", "c"}) seen_.given_up[host] = silent(host);
+  seen_.nobody_reached = true;
+  const Blame found = blame(seen_);
+  EXPECT_TRUE(found.findings.empty());
+  EXPECT_TRUE(found.again);
+  EXPECT_NE(found.reason.find("none of 3 nodes answered"), std::string::npos);
+  seen_.unreachable = {"b"};  // that one stayed away
+  EXPECT_EQ(named(blame(seen_)).front(), "launch.daemon_lost b");
+}
+
 }  // namespace
 }  // namespace fabricgate::launch

@@ -97,10 +97,13 @@ void Pipeline::stage() {
   options.lease_s = most_s + between_jobs_s;
   options.stop = interrupted;
   const int total = static_cast<int>(hosts_.size());
-  int done = 0;
+  std::set<std::size_t> done;  // a node is staged again after its reboot
   progress_.show({.tier = "stage", .done = 0, .total = total});
   auto report = bootstrap::stage_nodes(setup_.inventory, indices(hosts_), options, Deadline::in_seconds(most_s),
-                                       [&](const bootstrap::NodeReport&) { progress_.show({.tier = "stage", .done = ++done, .total = total}); });
+                                       [&](const bootstrap::NodeReport& node) {
+                                         done.insert(node.node);
+                                         progress_.show({.tier = "stage", .done = static_cast<int>(done.size()), .total = total});
+                                       });
   progress_.finish();
   if (!report) {
     log::error(report.error().with("stage").what);

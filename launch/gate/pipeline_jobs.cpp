@@ -132,7 +132,12 @@ Result<JobEvidence> Pipeline::launch(const Job& job) {
   for (const auto& [host, finding] : watch.given_up()) kept.note(fmt::format("# given up: {}: {}", host, finding.found));
   if (ended->signal != 0) end_ranks(job);
   const bool ours = ended->stopped || ended->timed_out;
-  return JobEvidence{.hosts = job.hosts, .signal = ours ? 0 : ended->signal, .timed_out = ended->timed_out, .never_began = watch.never_began(), .given_up = watch.given_up()};
+  return JobEvidence{.hosts = job.hosts,
+                     .signal = ours ? 0 : ended->signal,
+                     .timed_out = ended->timed_out,
+                     .never_began = watch.never_began(),
+                     .given_up = watch.given_up(),
+                     .nobody_reached = watch.nobody_reached()};
 }
 
 /// `argv` on every node of the job, for a look.

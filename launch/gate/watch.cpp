@@ -41,6 +41,7 @@ bool JobWatch::give_up() {
 bool JobWatch::look_at_all() {
   const auto looks = look_();
   bool someone_still = false;
+  nobody_reached_ = looks.size() > 1 && std::none_of(looks.begin(), looks.end(), [](const Look& look) { return look.reached; });
   std::int64_t most_beats = 0;
   for (const Look& look : looks)
     if (look.pulse) most_beats = std::max(most_beats, look.pulse->beats);

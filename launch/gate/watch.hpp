@@ -46,6 +46,8 @@ class JobWatch {
   /// True when waiting for the job makes no sense any more; called several times a second, may look, which takes seconds.
   bool give_up();
   const std::map<std::string, Finding>& given_up() const { return given_up_; }
+  /// The last look reached none of several hosts.
+  bool nobody_reached() const { return nobody_reached_; }
   /// The launcher started nothing on any node, which names none: what was found; else empty.
   const std::string& never_began() const { return never_began_; }
 
@@ -68,6 +70,7 @@ class JobWatch {
   std::set<std::string> started_;
   std::map<std::string, Finding> given_up_;
   std::string never_began_;
+  bool nobody_reached_ = false;
   bool compared_ = false;  ///< this silence was looked at before
   double began_s_, next_look_s_, silence_s_;
   std::optional<double> ended_s_;

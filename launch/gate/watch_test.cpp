@@ -56,6 +56,16 @@ TEST_F(JobWatchTest, ANodeThatDoesNotAnswerLookAfterLookIsNamedWithTheReason) {
   EXPECT_EQ(watch_.given_up().at("a").found, "the node does not answer over SSH: TCP connect: timeout");
 }
 
+TEST_F(JobWatchTest, WhereNoNodeAnswersThatIsTold) {
+  a_ = b_ = [](int n) { return n == 1 ? beating(1) : Look{.reached = false, .pulse = {}, .why = "timeout"}; };
+  EXPECT_TRUE(gives_up_within(60));
+  EXPECT_TRUE(watch_.nobody_reached());
+  a_ = [](int) { return beating(7); };
+  JobWatch other({"a", "b"}, [this] { return clock_s_; }, [this] { return look(); });
+  for (clock_s_ = 0; clock_s_ < 60 && !other.give_up(); ++clock_s_) {}
+  EXPECT_FALSE(other.nobody_reached());
+}
+
 TEST_F(JobWatchTest, ANodeThatAnswersAgainIsKept) {
   a_ = [](int n) { return n % 3 == 0 ? beating(n) : Look{.reached = false, .pulse = {}, .why = "refused"}; };
   EXPECT_FALSE(gives_up_within(300));
