@@ -200,7 +200,7 @@ std::string learn_class(const Facts& facts, const Cidr& management, const std::s
   std::string software;
   for (const LearntRail& rail : rails)
     if (made_by_software(*rail.netdev) && software.empty())
-      software = fmt::format("    # {} has the driver {}, which is software: such rails are judged only where the class says emulated: true\n",
+      software = fmt::format("    # {} is made by software (driver {}), and its rate with it: such rails are judged only where the class says emulated: true\n",
                              rail.netdev->name, rail.netdev->driver);
   std::string out = fmt::format("  {}:  # from {}, {} {}, {}\n", name, facts.hostname, facts.os_id, facts.os_version,
                                 facts.cpu_model);

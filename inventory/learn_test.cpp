@@ -132,7 +132,7 @@ TEST(Learn, says_that_interfaces_are_software) {
   facts.netdevs = {netdev("f1", "", 1000, {"172.16.0.1/24"})};
   EXPECT_THAT(learn_class(facts, management, "emu"), Not(HasSubstr("emulated")));
   facts.netdevs[0].driver = "veth";
-  EXPECT_THAT(learn_class(facts, management, "emu"), HasSubstr("# f1 has the driver veth, which is software: "));
+  EXPECT_THAT(learn_class(facts, management, "emu"), HasSubstr("# f1 is made by software (driver veth), and its rate with it: "));
 }
 
 TEST(Learn, writes_every_rail_of_a_bare_node_without_pci_and_no_bridge_or_tunnel) {

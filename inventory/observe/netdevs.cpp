@@ -1,8 +1,23 @@
+#include <algorithm>
+
 #include "inventory/observe/parse.hpp"
 #include "inventory/observe/readers.hpp"
+#include "inventory/observe/software.hpp"
 
 namespace fabricgate::readers {
 namespace {
+
+constexpr int most_layers = 8;  // of VLANs on bonds on …
+
+/// Its own, or that of an interface below it.
+bool has_device(Host& host, const std::string& name, int layers = most_layers) {
+  const std::string folder = "/sys/class/net/" + name, lower = "lower_";
+  if (host.exists(folder + "/device")) return true;
+  const auto entries = host.list(folder);
+  return layers > 0 && entries && std::any_of(entries->begin(), entries->end(), [&](const std::string& entry) {
+           return entry.rfind(lower, 0) == 0 && has_device(host, entry.substr(lower.size()), layers - 1);
+         });
+}
 
 Netdev read_netdev(Host& host, const std::string& name) {
   const std::string folder = "/sys/class/net/" + name;
@@ -11,6 +26,7 @@ Netdev read_netdev(Host& host, const std::string& name) {
   n.mac = read_attribute(host, folder + "/address");
   n.operstate = read_attribute(host, folder + "/operstate");
   n.driver = link_name(host, folder + "/device/driver");
+  if (n.driver.empty() && !has_device(host, name)) n.driver = virtual_driver;
   // a virtio or auxiliary device sits between the PCI function and the interface, so the whole path is looked at
   if (const auto path = pci_path(host, folder); !path.empty()) n.pci = path.back();
   n.admin_up = read_number(host, folder + "/flags", 0) & 1;    // IFF_UP

@@ -4,6 +4,7 @@
 #include "inventory/host/fake_host.hpp"
 #include "inventory/host/real_host.hpp"
 #include "inventory/observe/readers.hpp"
+#include "inventory/observe/software.hpp"
 
 namespace fabricgate {
 namespace {
@@ -108,6 +109,20 @@ TEST(Observe, AnInterfaceWithItsFunctionAddressesAndCounters) {
   EXPECT_EQ(netdevs[0].mtu, 9000);
   EXPECT_THAT(netdevs[0].addresses, ElementsAre("10.0.0.2/24", "10.0.0.3/24"));
   EXPECT_THAT(netdevs[0].counters, ElementsAre(Pair("rx_errors", 5), Pair("tx_bytes", 77)));
+}
+
+TEST(Observe, AnInterfaceWithNoDeviceBelowItIsMadeBySoftwareWhateverItIsCalled) {
+  FakeHost host;
+  add_netdev(host, "ens3");
+  for (const char* name : {"rail0", "bond0", "vlan7", "vlan8", "loop1", "loop2"}) host.files["/sys/class/net/" + std::string(name) + "/flags"] = "0x1003\n";
+  host.files["/sys/class/net/bond0/lower_ens3/flags"] = host.files["/sys/class/net/vlan7/lower_bond0/flags"] =
+      host.files["/sys/class/net/vlan8/lower_rail0/flags"] = host.files["/sys/class/net/loop1/lower_loop2/flags"] =
+          host.files["/sys/class/net/loop2/lower_loop1/flags"] = "0x1003\n";
+  readers::Unread unread;
+  std::map<std::string, bool> software;
+  for (const Netdev& netdev : readers::read_netdevs(host, unread)) software[netdev.name] = made_by_software(netdev);
+  EXPECT_THAT(software, ElementsAre(Pair("bond0", false), Pair("ens3", false), Pair("loop1", true), Pair("loop2", true), Pair("rail0", true),
+                                    Pair("vlan7", false), Pair("vlan8", true)));
 }
 
 TEST(Observe, RdmaPortsCarryStateWordsAndBothKindsOfCounters) {
