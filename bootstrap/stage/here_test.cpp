@@ -39,7 +39,7 @@ class StageHere : public testing::Test {
   static void answer_with(FakeHost& host, const Facts& facts) {
     host.on_run = [facts](const std::vector<std::string>& words) -> std::optional<CommandResult> {
       if (words.size() < 10 || words[3] != "look") return CommandResult{1, "", "not expected"};
-      return CommandResult{0, "\n" + words[9] + " look none no 1.0\n" + frame_answer({.facts = facts}, words[9]), ""};
+      return CommandResult{0, "\n" + words[9] + " look none no 1.0 " + own_name() + " boot/uts\n" + frame_answer({.facts = facts}, words[9]), ""};
     };
   }
 
@@ -47,7 +47,7 @@ class StageHere : public testing::Test {
   static void refuse_with(FakeHost& host, const Holder& holder) {
     host.on_run = [holder](const std::vector<std::string>& words) -> std::optional<CommandResult> {
       if (words.size() < 10 || words[3] != "look") return CommandResult{1, "", "not expected"};
-      return CommandResult{0, "\n" + words[9] + " look none no 1.0\n" + frame_answer({.in_use = holder}, words[9]), ""};
+      return CommandResult{0, "\n" + words[9] + " look none no 1.0 " + own_name() + " boot/uts\n" + frame_answer({.in_use = holder}, words[9]), ""};
     };
   }
 
@@ -83,6 +83,20 @@ TEST_F(StageHere, ItsRecordAndJournalAreThoseOfAStageOverSsh) {
             R"([{"id":"modules","state":"unchanged"},{"id":"deploy","state":"done"}])");
   EXPECT_TRUE(records[0].sample.at("clock_offset_s").is_null()) << "a clock tells nothing about itself";
   EXPECT_THAT(*read_file(folder + "/run/journal/" + name + ".jsonl"), HasSubstr("\"state\":\"changed\""));
+}
+
+TEST_F(StageHere, AMachineThatCannotTellItsNameOrEndsBeforeTheAgentAnswersIsNeverReady) {
+  const auto ends_with = [&](int code, const std::string& words_of_look) {
+    FakeHost host;
+    host.on_run = [=](const std::vector<std::string>& words) -> std::optional<CommandResult> {
+      return CommandResult{code, "\n" + words.at(9) + " look " + words_of_look + "\n", "uname: not found"};
+    };
+    const NodeReport report = stage(host);
+    EXPECT_EQ(report.state, NodeState::failed) << words_of_look;
+    return report.reason;
+  };
+  EXPECT_THAT(ends_with(95, "none no   /"), HasSubstr("`uname -n` says nothing (exit code 95); stderr: uname: not found"));
+  EXPECT_THAT(ends_with(95, "none no 1.0 " + own_name() + " boot/uts"), HasSubstr("ended before the agent had answered"));
 }
 
 TEST_F(StageHere, AMachineOfAnotherNameIsNamedAndNotTouched) {

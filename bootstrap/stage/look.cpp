@@ -46,7 +46,7 @@ std::optional<Look> parse_look(std::string_view text, std::string_view nonce) {
   std::istringstream words(std::string(text.substr(at + mark.size(), end - at - mark.size())));
   Look look;
   std::string link, clock;
-  words >> look.rank_sha256 >> link >> clock >> look.hostname >> look.machine;
+  for (std::string* field : {&look.rank_sha256, &link, &clock, &look.hostname, &look.machine}) std::getline(words, *field, ' ');
   look.linked = link == "yes";
   char* stop = nullptr;
   const double value = std::strtod(clock.c_str(), &stop);

@@ -17,6 +17,14 @@ TEST(Look, LineIsFoundBehindTheNoiseOfALogin) {
   EXPECT_EQ(look->machine, "b-1/uts:[7]");
 }
 
+TEST(Look, AWordThatIsMissingLeavesTheOthersInTheirPlaces) {
+  const auto look = parse_look("\nab12 look none no   boot/uts\n", "ab12");
+  ASSERT_TRUE(look);
+  EXPECT_FALSE(look->clock_unix_s);
+  EXPECT_EQ(look->hostname, "");
+  EXPECT_EQ(look->machine, "boot/uts");
+}
+
 TEST(Look, LineOfAnotherRequestOrACutLineIsNone) {
   EXPECT_FALSE(parse_look("\nab13 look none no 1.0\n", "ab12"));
   EXPECT_FALSE(parse_look("\nab12 look none no 170000", "ab12"));

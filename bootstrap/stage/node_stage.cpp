@@ -137,6 +137,10 @@ std::optional<Command> NodeStage::after_look(const CommandResult& result) {
     return finish();
   }
   look_ = *look;
+  if (look_.hostname.empty()) {
+    fail_agent("the login shell's `uname -n` says nothing (exit code " + std::to_string(result.exit_code) + "); stderr: " + tail(result.err));
+    return finish();
+  }
   if (look_.clock_unix_s && heard_unix_s_ > 0 && !report_.clock_offset_s) {
     report_.clock_offset_s = *look_.clock_unix_s - (asked_unix_s_ + heard_unix_s_) / 2;
     report_.clock_error_s = (heard_unix_s_ - asked_unix_s_) / 2;
@@ -165,6 +169,7 @@ std::optional<Command> NodeStage::take_answer(const CommandResult& result) {
                "; stderr: " + tail(result.err));
     return finish();
   }
+  answered_ = true;
   if (answer->facts) report_.facts = answer->facts;
   if (phase_ == Phase::facts_again) return finish();
   if (answer->in_use) return refuse_foreign(*answer->in_use);
