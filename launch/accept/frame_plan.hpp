@@ -29,12 +29,16 @@ nlohmann::json to_json_value(const FrameOrder& order);
 /// Throws nlohmann::json::exception.
 FrameOrder frame_order_from(const nlohmann::json& body);
 
+/// Of a first train: what the slowest rail carries in 0.1 s, from 256 to 2048.
+std::uint32_t first_frames(const Inventory& inventory);
+
 /// Every pair once, on each rail that reachability found nothing wrong with.
 FrameOrder first_trains(const std::vector<std::vector<std::pair<std::string, std::string>>>& rounds,
-                        const ReachSamples& samples);
+                        const ReachSamples& samples, std::uint32_t frames);
 
 /// Longer trains, alone, for paths that lost a frame, and for their ends with partners that lost none.
-FrameOrder longer_trains(const std::vector<std::string>& hosts, const ReachSamples& samples);
+/// `first`: frames of the first ones.
+FrameOrder longer_trains(const std::vector<std::string>& hosts, const ReachSamples& samples, std::uint32_t first);
 
 /// What a rank may need for an order at most; on the slowest rail of the inventory.
 double frame_seconds(const FrameOrder& order, const Inventory& inventory);

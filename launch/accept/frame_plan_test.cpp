@@ -49,7 +49,7 @@ TEST(FramePlan, EveryPairCountsOnceOnTheRailsThatWereReached) {
   samples[{"n1", "n2"}].answers[0].macs.clear();  // r0
   for (auto& answer : samples[{"n3", "n4"}].answers) answer.full_mtu = false;
   const FrameOrder order =
-      first_trains({{{"n1", "n2"}, {"n3", "n4"}}, {{"n3", "n4"}}, {{"n1", "n3"}, {"n2", "n4"}}}, samples);
+      first_trains({{{"n1", "n2"}, {"n3", "n4"}}, {{"n3", "n4"}}, {{"n1", "n3"}, {"n2", "n4"}}}, samples, 256);
   ASSERT_THAT(order.rounds, SizeIs(2));
   ASSERT_THAT(order.rounds[0], SizeIs(1));
   EXPECT_EQ(order.rounds[0][0].b, "n2");
@@ -61,13 +61,13 @@ TEST(FramePlan, EveryPairCountsOnceOnTheRailsThatWereReached) {
 TEST(FramePlan, NobodyCountsAgainWhenNothingWasLost) {
   ReachSamples samples = all_pairs();
   count_all(samples, "");
-  EXPECT_THAT(longer_trains(hosts, samples).rounds, IsEmpty());
+  EXPECT_THAT(longer_trains(hosts, samples, 256).rounds, IsEmpty());
 }
 
 TEST(FramePlan, ALossyEndCountsLongerAloneOnThatRail) {
   ReachSamples samples = all_pairs();
   count_all(samples, "n2");
-  const FrameOrder order = longer_trains(hosts, samples);
+  const FrameOrder order = longer_trains(hosts, samples, 256);
   std::size_t pairs = 0;
   for (const FrameRound& round : order.rounds)
     for (const FrameTask& task : round) {
@@ -76,7 +76,23 @@ TEST(FramePlan, ALossyEndCountsLongerAloneOnThatRail) {
       EXPECT_THAT(task.rails, ElementsAre("r1"));
     }
   EXPECT_EQ(pairs, 3u);
-  EXPECT_GT(order.frames, first_trains({}, samples).frames);
+  EXPECT_EQ(order.frames, 2048u);
+  EXPECT_EQ(longer_trains(hosts, samples, 2048).frames, 4096u);
+}
+
+TEST(FramePlan, AFirstTrainTakesATenthOfASecondOnTheSlowestRailAndIsNeverTooShortToTell) {
+  const auto frames_at = [](double rate, double other = 1e12) {
+    auto spec = std::make_shared<NodeClass>();
+    spec->rails = {{.name = "r0", .rate_bits_per_s = rate, .mtu = 9000}, {.name = "r1", .rate_bits_per_s = other, .mtu = 9000}};
+    Inventory inventory;
+    inventory.nodes.push_back({.name = "n1", .spec = spec});
+    return first_frames(inventory);
+  };
+  EXPECT_EQ(frames_at(400e9), 2048u);
+  EXPECT_EQ(frames_at(1e9), 1388u);
+  EXPECT_EQ(frames_at(400e9, 1e9), 1388u);
+  EXPECT_EQ(frames_at(10e6), 256u);
+  EXPECT_EQ(first_frames({}), 2048u);
 }
 
 TEST(FramePlan, TheSendersCountMeetsTheReceivers) {

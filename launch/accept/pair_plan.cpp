@@ -8,7 +8,7 @@ namespace fabricgate::launch {
 namespace {
 
 /// Order and answers of a round over the management network, the processes' turn on the processor, and the frames counted
-/// before it (256 of 9000 bytes: 0.1 s at 200 Mb/s).
+/// before it (0.1 s).
 constexpr double round_overhead_s = 0.45;
 
 bool any_rdma(const Inventory& inventory) {

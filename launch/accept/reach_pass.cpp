@@ -36,9 +36,10 @@ void ReachPass::measure(const Rounds& rounds) {
   if (std::all_of(rounds.begin(), rounds.end(), [](const auto& round) { return round.empty(); })) return;
   ask(rounds, samples);
   if (c_.over()) return;
-  count(first_trains(rounds, samples), false, samples);
+  const std::uint32_t frames = first_frames(c_.setup().inventory);
+  count(first_trains(rounds, samples, frames), false, samples);
   if (c_.over()) return;
-  count(longer_trains(hosts_, samples), true, samples);
+  count(longer_trains(hosts_, samples, frames), true, samples);
   if (c_.over()) return;
   for (const auto& [pair, sample] : samples)
     c_.add({.check = "pair.reach",
