@@ -162,6 +162,20 @@ TEST(Import, folds_hosts_into_a_skeleton_that_loads_once_filled_in) {
   EXPECT_EQ(loaded.inventory->nodes[2].name, "z9");
 }
 
+TEST(Import, keeps_addresses_and_asks_for_names) {
+  const auto hosts = read_hostfile("10.0.0.5 slots=8\n10.0.0.6 slots=8\nn3 slots=8\n", "h", mpi);
+  std::string text = import_inventory(*hosts, "h");
+  EXPECT_THAT(text, HasSubstr("hosts: n3\n"));
+  for (const auto& [from, to] : {std::pair("name: CHANGE-ME", "name: x"), {"management_cidr: CHANGE-ME", "management_cidr: 10.0.0.0/24"},
+                                 {"hosts: CHANGE-ME", "hosts: n1"}, {"hosts: CHANGE-ME", "hosts: n2"}}) {
+    EXPECT_FALSE(parse_inventory(text, "i", Classes::may_be_missing).inventory) << from;
+    text.replace(text.find(from), std::string(from).size(), to);
+  }
+  const auto loaded = parse_inventory(text, "i", Classes::may_be_missing);
+  ASSERT_TRUE(loaded.inventory) << to_string(loaded.problems.front());
+  EXPECT_EQ(loaded.inventory->nodes[1].address, "10.0.0.6");
+}
+
 TEST(SshConfig, maps_names_to_addresses_strictly) {
   Inventory inventory = base();
   inventory.nodes[1].name = "n2.rack1";

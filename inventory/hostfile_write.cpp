@@ -123,10 +123,17 @@ std::vector<Finding> compare_hostfile(const Inventory& inventory, const std::vec
 
 std::string import_inventory(const std::vector<HostSlots>& hosts, const std::string& file) {
   std::string nodes;
+  const auto is_address = [&](std::size_t i) { return bool(parse_ipv4(hosts[i].name)); };
   for (std::size_t begin = 0; begin < hosts.size();) {
+    if (is_address(begin)) {  // a node is called by the name that its machine has
+      nodes += "  - hosts: CHANGE-ME  # what `hostname -s` says there\n    address: " + hosts[begin].name +
+               "\n    class: " + class_name(hosts[begin]) + '\n';
+      ++begin;
+      continue;
+    }
     std::vector<std::string> names;
     std::size_t end = begin;
-    for (; end < hosts.size() && class_name(hosts[end]) == class_name(hosts[begin]); ++end)
+    for (; end < hosts.size() && !is_address(end) && class_name(hosts[end]) == class_name(hosts[begin]); ++end)
       names.push_back(hosts[end].name);
     nodes += "  - hosts: " + in_order(names) + "\n    class: " + class_name(hosts[begin]) + '\n';
     begin = end;

@@ -16,6 +16,7 @@
 #include "launch/commands/options.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/programs.hpp"
+#include "results/cause.hpp"
 #include "results/file.hpp"
 #include "results/host_range.hpp"
 #include "results/log.hpp"
@@ -147,7 +148,8 @@ int learn(const Inventory& inventory, const Options& options) {
       if (!reference) reference = &node;
       continue;
     }
-    log::error(fmt::format("{}: no facts: {}", node.name, node.reason));
+    const Cause* cause = node.findings.empty() ? nullptr : find_cause(node.findings.front().cause);
+    log::error(fmt::format("{}: no facts: {}{}", node.name, node.reason, cause ? ". " + cause->remedy : ""));
     ++silent;
   }
   if (!reference) return interrupted() ? inconclusive : not_ready;
