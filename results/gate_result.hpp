@@ -19,7 +19,7 @@ struct NodeResult {
   Verdict verdict = Verdict::not_run;
   std::optional<Tier> left_in;        ///< first tier that did not open the gate; the node takes no part in later ones
   bool changed = false;               ///< by stage in this run
-  bool lost_at_reboot = false;        ///< some of that: nothing on the node keeps it
+  bool lost_at_reboot = false;        ///< some of what is staged, now or before: nothing on the node keeps it
   std::map<Tier, Verdict> tiers;      ///< tiers with something to say about this node
   std::vector<Finding> findings;      ///< primary first
 };

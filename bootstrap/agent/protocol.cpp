@@ -92,7 +92,8 @@ json step_to_json(const StepReport& step) {
           {"state", to_string(step.state)},
           {"commands", step.commands},
           {"findings", findings},
-          {"error", step.error}};
+          {"error", step.error},
+          {"kept", step.kept}};
 }
 
 Result<StepReport> step_from_json(const json& in) {
@@ -103,6 +104,7 @@ Result<StepReport> step_from_json(const json& in) {
   out.state = static_cast<StepState>(*state);
   out.commands = in.at("commands").get<std::vector<std::string>>();
   out.error = in.at("error").get<std::string>();
+  out.kept = in.at("kept").get<bool>();
   for (const json& value : in.at("findings")) {
     auto finding = finding_from_json(value);
     if (!finding) return finding.error().with("step " + out.id);

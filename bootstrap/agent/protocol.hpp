@@ -52,6 +52,7 @@ struct StepReport {
   std::vector<std::string> commands;  ///< what a person would type
   std::vector<Finding> findings;
   std::string error;  ///< empty unless failed or blocked
+  bool kept = true;   ///< as StepPlan::kept
 };
 
 struct AgentAnswer {

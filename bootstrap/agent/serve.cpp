@@ -74,6 +74,7 @@ struct Runner {
     const StepPlan plan = step.plan(desired, *observed);
     report.commands = commands_of(plan);
     report.findings = plan.findings;
+    report.kept = plan.kept;
     report.state = state_of(plan.findings, plan.actions.empty() ? StepState::unchanged : StepState::planned);
     if (changes_node(request.op) && !plan.actions.empty() && !waits(step)) apply(step, context, *observed, report);
     if (report.error.empty() && (report.state == StepState::failed || report.state == StepState::blocked))

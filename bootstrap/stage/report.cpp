@@ -55,8 +55,7 @@ Verdict verdict_of(const NodeReport& node) {
 }
 
 bool lost_at_reboot(const NodeReport& node) {
-  return node.state == NodeState::changed &&
-         std::any_of(node.commands.begin(), node.commands.end(), [](const std::string& line) { return line.find(not_kept) != std::string::npos; });
+  return std::any_of(node.steps.begin(), node.steps.end(), [](const StepReport& step) { return !step.kept; });
 }
 
 json sample_of(const StageReport& report, const NodeReport& node) {

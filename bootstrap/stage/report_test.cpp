@@ -41,11 +41,13 @@ TEST(StageText, EqualPlansAreFoldedAndOthersStayApart) {
             "1 unchanged, 3 planned, 1 unreachable\n");
 }
 
-TEST(StageRecords, AChangeThatNothingOnTheNodeKeepsIsMarked) {
-  const StageReport report{.nodes = {node("a", NodeState::changed, {"ip link set dev e1 mtu 9000", std::string("# e1: ") + not_kept}),
-                                     node("b", NodeState::changed, {"sysctl -w a=1"}), node("c", NodeState::unchanged)}};
+TEST(StageRecords, WhatNothingOnTheNodeKeepsIsMarkedWhetherItWasSetNowOrBefore) {
+  StageReport report{.nodes = {node("a", NodeState::changed, {"ip link set dev e1 mtu 9000"}), node("b", NodeState::changed, {"sysctl -w a=1"}),
+                               node("c", NodeState::unchanged), node("d", NodeState::unchanged)}};
+  report.nodes[0].steps = report.nodes[3].steps = {{.id = "network", .state = StepState::unchanged, .kept = false}};
+  report.nodes[1].steps = {{.id = "network", .state = StepState::applied}};
   const auto records = stage_records(report, {});
-  for (const auto& [node, expected] : {std::pair{0, true}, {1, false}, {2, false}})
+  for (const auto& [node, expected] : {std::pair{0, true}, {1, false}, {2, false}, {3, true}})
     EXPECT_EQ(records.at(static_cast<std::size_t>(node)).sample.at("lost_at_reboot"), expected) << node;
 }
 

@@ -61,11 +61,15 @@ Result<json> observe_network(StepContext& context) {
   return observed;
 }
 
-/// Said only beside other work, so that it never makes a plan out of nothing.
+/// In words only beside other work, so that it never makes a plan out of nothing.
 void note_unmanaged(const json& observed, StepPlan& plan) {
-  if (plan.actions.empty() || observed.at("kept").get<bool>()) return;
-  for (const auto& [netdev, owner] : owners_of(observed))
-    if (owner == "none") plan.actions.push_back({"# " + netdev + ": " + not_kept + ", no network manager owns it"});
+  if (observed.at("kept").get<bool>()) return;
+  const bool work = !plan.actions.empty();
+  for (const auto& [netdev, owner] : owners_of(observed)) {
+    if (owner != "none") continue;
+    plan.kept = false;
+    if (work) plan.actions.push_back({"# " + netdev + ": " + not_kept + ", no network manager owns it"});
+  }
 }
 
 StepPlan plan_network(const Desired& desired, const json& observed) {

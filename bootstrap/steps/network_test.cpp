@@ -101,6 +101,7 @@ TEST(NetworkStep, ApplyingTwiceChangesNothingTheSecondTime) {
   const StepPlan again = plan_of(network_step, desired(), host);
   EXPECT_THAT(commands(again), IsEmpty());
   EXPECT_THAT(again.findings, IsEmpty());
+  EXPECT_FALSE(again.kept) << "no network manager owns the rails";
 }
 
 TEST(NetworkStep, ItFinishesFromAnyInterruption) {

@@ -56,6 +56,7 @@ StepPlan plan_roce(const Desired& desired, const json& observed) {
     const std::size_t before = plan.actions.size();
     for (const RoceChange& change : roce_changes(rail.roce, seen)) plan_change(desired, seen, change, plan);
     if (plan.actions.size() > before) plan.actions.push_back({"# " + seen.netdev + ": RoCE settings, " + not_kept});
+    plan.kept = plan.kept && rail.roce == RoceSpec{};
     if (!seen.gid_cause.empty())
       plan.findings.push_back(make_finding(seen.gid_cause, subject_of(desired, seen),
                                            "a RoCE v2 GID of " + format_ipv4(rail.address), seen.gid_found));

@@ -81,7 +81,9 @@ void plan_function(const Desired& desired, const DesiredRail& rail, const SeenFu
   if (const auto finding = forbidden(desired, rail, seen, todo)) return plan.findings.push_back(*finding);
   if (!takes_vfs_away(seen, todo)) name_those_in_use(desired, rail, seen, plan);
   for (const Operation& operation : todo) plan.actions.push_back({shell_line(operation)});
-  if (!todo.empty() && wanted_of(rail) > 0 && !seen.kept)
+  if (wanted_of(rail) == 0 || seen.kept) return;
+  plan.kept = false;
+  if (!todo.empty())
     plan.actions.push_back({"# " + seen.netdev + ": " + vfs_text(wanted_of(rail)) + ", " + not_kept});
 }
 

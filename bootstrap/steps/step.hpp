@@ -23,6 +23,7 @@ struct Action {
 struct StepPlan {
   std::vector<Action> actions;    ///< empty: nothing to do
   std::vector<Finding> findings;  ///< what stops it (blocked, fail) or is worth saying
+  bool kept = true;               ///< false: some of what is wanted, there already or not, goes with the next reboot
 };
 
 struct StepContext {
