@@ -1,13 +1,13 @@
 #include "bootstrap/ssh/pool.hpp"
 
-#include <poll.h>
-
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <chrono>
 #include <map>
 
+#include "bootstrap/ssh/descriptors.hpp"
 #include "bootstrap/ssh/exec.hpp"
 #include "bootstrap/ssh/identity.hpp"
 #include "bootstrap/ssh/login.hpp"
@@ -288,10 +288,10 @@ Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::ve
     if (auto jump = parse_jump(inventory.ssh.jump); !jump) return jump.error();
   for (const NodeJob& job : jobs)
     if (job.node >= inventory.nodes.size())
-      return Error{ErrorKind::bug,
-                   "converse: node index " + std::to_string(job.node) + " of " + std::to_string(inventory.nodes.size()),
-                   0};
+      return Error{ErrorKind::bug, fmt::format("converse: node index {} of {}", job.node, inventory.nodes.size()), 0};
   if (auto readable = check_known_hosts(inventory.ssh); !readable) return readable.error();
+  const auto window = static_cast<std::size_t>(std::max(1, inventory.ssh.window));
+  if (auto allowed = allow_descriptors(std::min(jobs.size(), window)); !allowed) return allowed.error();
   const auto identity = load_identity(inventory.ssh);
   if (!identity) return identity.error();
   return Pool(inventory, *identity, std::move(jobs), deadline, watch).hold();

@@ -49,7 +49,7 @@ Status check_known_hosts(const Ssh& ssh);
 Status check_login(const Inventory& inventory);
 
 /// Holds every conversation; outcomes in the order of `jobs`. Error only for what concerns all nodes: the key cannot be
-/// used, the jump host is malformed. One node never stops another; nodes that `deadline` leaves no time for end with
+/// used, the jump host is malformed, this machine allows too few open files. One node never stops another; nodes that `deadline` leaves no time for end with
 /// kind timeout.
 Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::vector<NodeJob> jobs, Deadline deadline,
                                              const Watch& watch = {});

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <cstdio>
 
+#include "bootstrap/ssh/descriptors.hpp"
 #include "bootstrap/ssh/pool.hpp"
 #include "bootstrap/ssh/scan.hpp"
 #include "bootstrap/stage/stage.hpp"
@@ -182,6 +184,8 @@ bootstrap::KnownKey known_both_ways(const bootstrap::ScannedKey& key) {
 int scan_keys(const Inventory& inventory, const Options& options) {
   std::vector<std::string> lines;
   if (auto readable = bootstrap::check_known_hosts(inventory.ssh); !readable) return fail(readable.error());
+  if (auto allowed = bootstrap::allow_descriptors(std::min(inventory.nodes.size(), static_cast<std::size_t>(inventory.ssh.window))); !allowed)
+    return fail(allowed.error());
   bool all = true;  // answered, and no key is another than the recorded one
   for (const auto& key : bootstrap::scan_host_keys(inventory, Deadline::in_seconds(contact_s), interrupted)) {
     const std::string& name = inventory.nodes[key.node].name;
