@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "launch/interrupt.hpp"
 
@@ -58,6 +60,7 @@ struct Stream {
 
 struct Pipes {
   std::array<int, 2> out{-1, -1}, err{-1, -1};
+  std::array<int, 2> failed{-1, -1};  ///< errno of a program that could not be started; empty where it was
 };
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
@@ -67,8 +70,15 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return out;
 }
 
-[[noreturn]] void become(char* const* arguments, char* const* environment, const Pipes& pipes) {
+/// The signal is that of the death of the thread that forked, which is in Watch::run until the child is gone.
+void die_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(128 + SIGTERM);  // it died before we asked
+}
+
+[[noreturn]] void become(char* const* arguments, char* const* environment, const Pipes& pipes, pid_t parent) {
   setpgid(0, 0);
+  die_with(parent);
   const int null = open("/dev/null", O_RDONLY);
   dup2(null, 0);
   dup2(pipes.out[1], 1);
@@ -79,9 +89,28 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   signal(SIGPIPE, SIG_DFL);
   execvpe(arguments[0], arguments, environment);
   const int code = errno;
-  const char text[] = "exec failed\n";
-  (void)!write(2, text, sizeof text - 1);
-  _exit(code == ENOENT ? 127 : 126);
+  (void)!write(pipes.failed[1], &code, sizeof code);
+  _exit(127);
+}
+
+/// errno of the exec, 0 once the program runs.
+int exec_error(const Pipes& pipes) {
+  int code = 0;
+  ssize_t got = 0;
+  do got = ::read(pipes.failed[0], &code, sizeof code);
+  while (got < 0 && errno == EINTR);
+  return got == sizeof code ? code : 0;
+}
+
+void close_both(std::array<int, 2>& ends) {
+  for (int& fd : ends) {
+    if (fd >= 0) ::close(fd);
+    fd = -1;
+  }
+}
+
+void close_all(Pipes& pipes) {
+  for (auto* ends : {&pipes.out, &pipes.err, &pipes.failed}) close_both(*ends);
 }
 
 Result<pid_t> start(const std::vector<std::string>& arguments, const ChildOptions& options, Pipes& pipes) {
@@ -90,14 +119,20 @@ Result<pid_t> start(const std::vector<std::string>& arguments, const ChildOption
   environment.insert(environment.end(), options.environment.begin(), options.environment.end());
   const auto argv = pointers(arguments);
   const auto envp = pointers(environment);
-  if (pipe2(pipes.out.data(), O_CLOEXEC) != 0 || pipe2(pipes.err.data(), O_CLOEXEC) != 0)
-    return error_from_errno("pipe for " + arguments[0], errno);
+  for (auto* ends : {&pipes.out, &pipes.err, &pipes.failed})
+    if (pipe2(ends->data(), O_CLOEXEC) != 0) return error_from_errno("pipe for " + arguments[0], errno);
+  const pid_t self = getpid();
   const pid_t pid = fork();
-  if (pid == 0) become(argv.data(), envp.data(), pipes);
+  if (pid == 0) become(argv.data(), envp.data(), pipes, self);
   if (pid < 0) return error_from_errno("fork for " + arguments[0], errno);
   setpgid(pid, pid);
-  ::close(pipes.out[1]);
-  ::close(pipes.err[1]);
+  for (auto* ends : {&pipes.out, &pipes.err, &pipes.failed}) ::close(std::exchange((*ends)[1], -1));
+  const int code = exec_error(pipes);
+  ::close(std::exchange(pipes.failed[0], -1));
+  if (code != 0) {
+    waitpid(pid, nullptr, 0);
+    return error_from_errno(arguments[0] + " could not be started", code);
+  }
   fcntl(pipes.out[0], F_SETFL, O_NONBLOCK);
   fcntl(pipes.err[0], F_SETFL, O_NONBLOCK);
   return pid;
@@ -166,7 +201,10 @@ Result<ChildResult> run_child(const std::vector<std::string>& arguments, Deadlin
   if (arguments.empty()) return Error{ErrorKind::bug, "run_child: no program", 0};
   Pipes pipes;
   auto pid = start(arguments, options, pipes);
-  if (!pid) return pid.error();
+  if (!pid) {
+    close_all(pipes);
+    return pid.error();
+  }
   return Watch(*pid, pipes, options, deadline).run();
 }
 

@@ -25,7 +25,8 @@ struct ChildResult {
   bool stopped = false;  ///< by `stop` or an interrupt
 };
 
-/// Runs without a shell, standard input empty. Error when it could not be started; how it ended is in the result.
+/// Runs without a shell, standard input empty. Error when it could not be started, with the program and the reason; how it
+/// ended is in the result. Should the calling thread be killed, the child gets SIGTERM.
 Result<ChildResult> run_child(const std::vector<std::string>& arguments, Deadline deadline, const ChildOptions& options);
 
 }  // namespace fabricgate::launch

@@ -1,8 +1,13 @@
 #include "launch/child.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <utility>
 
 namespace fabricgate::launch {
 namespace {
@@ -20,10 +25,43 @@ TEST(Child, LinesOfBothOutputsAndTheExitCodeArrive) {
   EXPECT_EQ(err, (std::vector<std::string>{"b"}));
 }
 
-TEST(Child, ProgramThatDoesNotExistEndsWith127) {
-  const auto result = run_child({"/no/such/program"}, Deadline::in_seconds(30), {});
-  ASSERT_TRUE(result);
-  EXPECT_EQ(result->exit_code, 127);
+TEST(Child, AProgramThatCannotBeStartedIsAnErrorThatNamesItAndTheReason) {
+  for (const auto& [program, reason] : {std::pair{"/no/such/program", "No such file"}, {"no-such-program", "No such file"}, {"/dev/null", "Permission denied"}}) {
+    const auto result = run_child({program}, Deadline::in_seconds(30), {});
+    ASSERT_FALSE(result) << program;
+    EXPECT_NE(result.error().what.find(std::string(program) + " could not be started: " + reason), std::string::npos) << result.error().what;
+  }
+}
+
+/// True when nobody holds the other end of the pipe any more.
+bool closes_within(int fd, int milliseconds) {
+  pollfd end{fd, POLLIN, 0};
+  char byte = 0;
+  return ::poll(&end, 1, milliseconds) == 1 && ::read(fd, &byte, 1) == 0;
+}
+
+TEST(Child, AKilledParentTakesItsChildAlong) {
+  int begun[2], held[2];
+  ASSERT_EQ(::pipe(begun), 0);
+  ASSERT_EQ(::pipe(held), 0);
+  const pid_t head = ::fork();
+  if (head == 0) {
+    ::close(held[0]);
+    ChildOptions options;
+    options.on_out = [&](std::string_view) { (void)!::write(begun[1], "x", 1); };
+    (void)run_child({"sh", "-c", "echo here; exec sleep 600"}, Deadline::in_seconds(600), options);
+    ::_exit(0);
+  }
+  ::close(begun[1]);
+  ::close(held[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(begun[0], &byte, 1), 1);
+  EXPECT_FALSE(closes_within(held[0], 0));
+  ::kill(head, SIGKILL);
+  ::waitpid(head, nullptr, 0);
+  EXPECT_TRUE(closes_within(held[0], 20000)) << "the child outlives its parent";
+  ::close(begun[0]);
+  ::close(held[0]);
 }
 
 TEST(Child, ASignalThatKilledItIsToldFromAnExitCodeThatMeansOne) {
