@@ -1,5 +1,6 @@
 #pragma once
-/// SIGINT and SIGTERM as a flag that every wait of ours looks at; the second one ends the process at once.
+/// SIGINT, SIGTERM, SIGQUIT and SIGHUP as a flag that every wait of ours looks at; the second one ends the process at once.
+/// A SIGHUP that was ignored when we started (nohup) stays ignored.
 namespace fabricgate::launch {
 
 /// Installs the handlers; SIGPIPE is ignored.
@@ -9,5 +10,7 @@ void end_at_interrupts();
 bool interrupted();
 /// The signal that came first, 0 when none did.
 int interrupt_signal();
+/// Its name, "SIGINT".
+const char* interrupt_name();
 
 }  // namespace fabricgate::launch

@@ -29,10 +29,12 @@ TEST(Interrupt, TheFirstSignalIsAFlagAndTheSecondEndsTheProgram) {
   EXPECT_EQ(end_after(SIGINT, SIGINT), -SIGINT);
   EXPECT_EQ(end_after(SIGINT, SIGTERM), -SIGTERM);
   EXPECT_EQ(end_after(SIGTERM, SIGINT), -SIGINT);
+  EXPECT_EQ(end_after(SIGQUIT, SIGTERM), -SIGTERM);
+  EXPECT_EQ(end_after(SIGHUP, SIGTERM), -SIGTERM);
 }
 
 TEST(Interrupt, ACommandThatOnlyReadsIsEndedByTheFirst) {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP}) {
     const pid_t child = ::fork();
     if (child == 0) {
       catch_interrupts();
@@ -44,6 +46,21 @@ TEST(Interrupt, ACommandThatOnlyReadsIsEndedByTheFirst) {
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number) << number;
   }
+}
+
+TEST(Interrupt, AHangUpThatWasIgnoredAtTheStartStaysIgnored) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGHUP, SIG_IGN);  // as nohup does
+    catch_interrupts();
+    ::raise(SIGHUP);
+    end_at_interrupts();
+    ::raise(SIGHUP);
+    ::_exit(interrupted() ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Interrupt, AReaderThatWentAwayEndsNothing) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
@@ -67,7 +66,7 @@ suites::GateInput gate_input(const RunFolder& folder, const Setup& setup, const 
 
 int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite, const std::string& host) {
   if (interrupted())
-    if (auto noted = folder.note_interrupt(interrupt_signal() == SIGINT ? "SIGINT" : "SIGTERM"); !noted) log::error(noted.error().what);
+    if (auto noted = folder.note_interrupt(interrupt_name()); !noted) log::error(noted.error().what);
   const GateResult result = suites::gate(gate_input(folder, setup, suite), folder.record_files());
   const Status written = write_result(folder, setup, result);
   fmt::print("{}", to_table(result));
