@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "launch/mpi/environment.hpp"
 
@@ -75,6 +76,17 @@ std::string mpirun_program(const std::string& prefix) {
 std::string ssh_script(const std::string& config) {
   return "# mpirun's way to a node: sh FILE HOST COMMAND...\n" + shell_line({"ssh", "-x", "-F", config}) +
          " \"$@\"\nended=$?\necho \"ssh to $1 ended with exit code $ended\" >&2\nexit $ended\n";
+}
+
+Status check_mpirun_path(const std::string& path) {
+  const auto refused = [](unsigned char c) { return c <= ' ' || c == 0x7f || std::string_view(",\"$`\\!").find(static_cast<char>(c)) != std::string_view::npos; };
+  const auto found = std::find_if(path.begin(), path.end(), refused);
+  if (found == path.end()) return {};
+  const auto code = static_cast<unsigned char>(*found);
+  char hex[8];
+  std::snprintf(hex, sizeof hex, "0x%02x", code);
+  const std::string name = code == ' ' ? "a blank" : code < ' ' || code == 0x7f ? std::string("a character ") + hex : std::string("'") + *found + "'";
+  return Error{ErrorKind::parse, "run folder " + path + ": mpirun cannot take a path with " + name + " in it; name another with --runs", 0};
 }
 
 std::vector<std::string> mpirun_arguments(const MpirunJob& job) {

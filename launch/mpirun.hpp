@@ -41,6 +41,10 @@ struct MpirunJob {
 /// does not say where a daemon failed to start. The line is read by ssh_end_from_line of inventory/logs.
 std::string ssh_script(const std::string& config);
 
+/// Whether mpirun can be given files below the folder: it splits what starts daemons at blanks, Open MPI 5 hostfiles at
+/// commas, and hands the path on to a shell of each node between double quotes. Error (parse) names the path and the character.
+Status check_mpirun_path(const std::string& path);
+
 std::vector<std::string> mpirun_arguments(const MpirunJob& job);
 
 /// The line as a person could type it into a shell.

@@ -96,6 +96,17 @@ TEST(Mpirun, PortRangeIsSharedBetweenLauncherAndMessages) {
   EXPECT_EQ(after(line, "btl_tcp_port_range_v4"), "200");
 }
 
+TEST(Mpirun, ARunFolderThatItCannotTakeIsNamedWithTheCharacter) {
+  EXPECT_TRUE(check_mpirun_path("/home/user/gates-1.2_x/a:b/é(1)+@~%=#[]'/runs"));
+  for (const auto& [path, name] : {std::pair{"/home/my runs", "a blank"}, {"/home/my\truns", "a character 0x09"}, {"/a,b", "','"}, {"/a$b", "'$'"},
+                                   {"/a\"b", "'\"'"}, {"/a`b", "'`'"}, {"/a\\b", "'\\'"}}) {
+    const auto taken = check_mpirun_path(path);
+    ASSERT_FALSE(taken) << path;
+    EXPECT_THAT(taken.error().what, HasSubstr(std::string("run folder ") + path));
+    EXPECT_THAT(taken.error().what, HasSubstr(std::string("with ") + name));
+  }
+}
+
 TEST(Mpirun, ProgramComesLast) {
   const auto line = mpirun_arguments(job(5));
   EXPECT_EQ(line.back(), "/var/tmp/job.json");

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "bootstrap/ssh/pool.hpp"
 #include "launch/accept/by_hand.hpp"
 #include "launch/build_id.hpp"
@@ -51,6 +53,7 @@ int run_gate(const std::vector<std::string>& arguments) {
     const auto head = need_head(app, {"--allow-reboot", "--wave", "--reboot-timeout", "--node-timeout"});
     return head ? run_by_hand(options) : fail(head.error());
   }
+  if (auto taken = check_mpirun_path(std::filesystem::absolute(options.runs).lexically_normal()); !taken) return fail(taken.error());
   auto inventory = load_inventory(options.inventory);
   if (!inventory) return fail(inventory.error());
   auto setup = setup_of(options, *inventory);
