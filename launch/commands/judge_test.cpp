@@ -42,6 +42,22 @@ TEST_F(Judge, APartOfTheDemandsIsNeverReady) {
     EXPECT_EQ(judge({"--tiers", tiers}), 2) << tiers;
 }
 
+TEST_F(Judge, AFolderThatIsNoRunIsSaidToBeNoneAndTheLatestRunInItIsNamed) {
+  const auto said = [&](const std::string& folder) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_judge({folder}), 64);
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string without = said(runs_);
+  EXPECT_NE(without.find(runs_ + " is no run folder"), std::string::npos) << without;
+  EXPECT_EQ(without.find("did you mean"), std::string::npos) << without;
+  ASSERT_TRUE(point_latest(runs_, std::filesystem::path(folder_).filename()));
+  const std::string with = said(runs_);
+  EXPECT_NE(with.find(runs_ + " is no run folder"), std::string::npos) << with;
+  EXPECT_NE(with.find("did you mean " + runs_ + "/latest?"), std::string::npos) << with;
+  EXPECT_NE(said(runs_ + "/no-such").find("/no-such is no folder"), std::string::npos);
+}
+
 TEST_F(Judge, WhatFailedInAPartStaysNotReady) {
   suites::GoodRun run = suites::good_run();
   for (Record& record : run.records) {

@@ -39,6 +39,17 @@ Error identity_problem(const RunFolder& folder, const std::string& what) {
   return {ErrorKind::parse, folder.file("identity.json") + ": " + what + "; the run wrote one, so the file was changed or cut: take it from a copy of the run folder", 0};
 }
 
+/// Error that tells a folder that is none of a run from a run that lacks a file.
+Status check_is_run(const RunFolder& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder.path(), error)) return Error{ErrorKind::parse, folder.path() + " is no folder; the folder of a run is needed", 0};
+  if (fs::exists(folder.file("inventory.yaml"), error) || fs::exists(folder.file("identity.json"), error)) return {};
+  const std::string latest = folder.file("latest");
+  const std::string advice = fs::exists(latest + "/identity.json", error) ? "; did you mean " + latest + "?" : "";
+  return Error{ErrorKind::parse,
+               folder.path() + " is no run folder: neither " + folder.file("inventory.yaml") + " nor " + folder.file("identity.json") + " is there" + advice, 0};
+}
+
 bool is_record_file(const std::string& name) {
   return name.ends_with(".jsonl") && (name.starts_with("rank-") || name.starts_with("records-"));
 }
@@ -68,6 +79,7 @@ Result<Setup> RunFolder::load(const std::string& path) {
   std::error_code error;
   if (fs::exists(folder.file("stage-0.jsonl"), error) && !fs::exists(folder.file("identity.json"), error))
     return Error{ErrorKind::parse, path + " is the folder of a stage, which measures nothing that could be judged; give that of a gate or accept", 0};
+  if (auto is_one = check_is_run(folder); !is_one) return is_one.error();
   Job job{.name = "judge"};
   for (auto& [name, text] : {std::pair<const char*, std::string*>{"inventory.yaml", &job.inventory_text},
                              {"limits.yaml", &job.limits_text},

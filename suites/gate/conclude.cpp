@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "results/file.hpp"
 #include "suites/gate/fold_state.hpp"
@@ -141,7 +142,8 @@ void conclude(Fold& fold) {
   result.verdict = verdict;
   result.exit_code = fabricgate::exit_code(verdict);
   if (!opens_gate(verdict)) result.reason = first_reason(result);
-  result.only = fold.input.suite.only;
+  const std::set<Tier> only(fold.input.suite.only.begin(), fold.input.suite.only.end());
+  result.only.assign(only.begin(), only.end());
   const bool own_suite = fold.input.suite.checksum != sha256_hex(default_suite_text());
   const bool own_limits = fold.input.limits.checksum != sha256_hex(default_limits_text());
   result.text = result.exit_code == ExitCode::ready       ? good_text(result, own_suite, own_limits)

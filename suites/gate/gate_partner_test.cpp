@@ -44,5 +44,14 @@ TEST(GatePartner, OwnLimitsAndAnOwnSuiteAreNamedBesideReadyAndAPartIsNoReady) {
   EXPECT_EQ(judge(run, run.text()).text, "PASS of host, link alone (emulated, own suite, own limits)");
 }
 
+TEST(GatePartner, TiersOfAPartThatAreNamedTwiceAreOne) {
+  GoodRun run = good_run();
+  for (const auto& [only, text] : {std::pair{std::vector{Tier::host, Tier::host, Tier::host}, "PASS of host alone (emulated)"},
+                                   {{Tier::link, Tier::host, Tier::link}, "PASS of host, link alone (emulated)"}}) {
+    run.suite.only = only;
+    EXPECT_EQ(judge(run, run.text()).text, text);
+  }
+}
+
 }  // namespace
 }  // namespace fabricgate::suites
