@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<Command, 1> commands{{
     {"accept", "measure host, link, pair and collective tiers in launched ranks", "mpirun, staged nodes",
-     "mpirun --hostfile hostfile -N 1 fabricgate-rank accept cluster.yaml", run_accept},
+     "mpirun --hostfile hostfile -N 1 fabricgate-rank accept cluster.yaml", run_rank_accept},
 }};
 
 }  // namespace

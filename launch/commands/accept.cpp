@@ -38,11 +38,9 @@ int run_given_job(const std::string& path) {
   return code;
 }
 
-}  // namespace
-
-int run_accept(const std::vector<std::string>& arguments) {
+int run_as(const char* name, const std::vector<std::string>& arguments) {
   CLI::App app("Measures host, link, pair and collective tiers. Started by mpirun on every node, one process or more per node.",
-               "fabricgate accept");
+               name);
   ByHand options;
   std::string job;
   app.add_option("inventory", options.inventory, "inventory file; only one rank must be able to read it");
@@ -55,19 +53,24 @@ int run_accept(const std::vector<std::string>& arguments) {
   if (const auto code = parse_options(app, arguments)) return *code;
   if (!job.empty()) return run_given_job(job);
   if (options.inventory.empty()) {
-    fmt::print(stderr, "fabricgate accept: an inventory file is needed; see --help\n");
+    fmt::print(stderr, "{}: an inventory file is needed; see --help\n", name);
     return usage;
   }
   const auto launched = started_by_mpirun();
   if (!launched) return fail(launched.error(), usage);
   if (!*launched) {
     fmt::print(stderr,
-               "fabricgate accept: not started by mpirun; start it as `mpirun -hostfile HOSTS -N 1 INSTALL_DIR/bin/fabricgate-rank accept {}` "
+               "{}: not started by mpirun; start it as `mpirun -hostfile HOSTS -N 1 INSTALL_DIR/bin/fabricgate-rank accept {}` "
                "(`fabricgate inventory hostfile` writes HOSTS; `fabricgate gate` does all of this itself)\n",
-               options.inventory);
+               name, options.inventory);
     return usage;
   }
   return run_by_hand(options);
 }
+
+}  // namespace
+
+int run_accept(const std::vector<std::string>& arguments) { return run_as("fabricgate accept", arguments); }
+int run_rank_accept(const std::vector<std::string>& arguments) { return run_as("fabricgate-rank accept", arguments); }
 
 }  // namespace fabricgate::launch

@@ -22,6 +22,8 @@ int run_plan(const std::vector<std::string>& arguments);
 int run_stage(const std::vector<std::string>& arguments);
 int run_unstage(const std::vector<std::string>& arguments);
 int run_accept(const std::vector<std::string>& arguments);
+/// The same of fabricgate-rank, which it calls itself.
+int run_rank_accept(const std::vector<std::string>& arguments);
 int run_gate(const std::vector<std::string>& arguments);
 int run_judge(const std::vector<std::string>& arguments);
 int run_causes(const std::vector<std::string>& arguments);

@@ -20,7 +20,7 @@ constexpr int usage = static_cast<int>(ExitCode::usage);
 std::string help_text(const char* program, std::span<const Command> commands) {
   std::string out = fmt::format(
       "{0} {1}: from bare GPU machines to a training cluster that is proven ready.\n\n"
-      "usage: {0} [--log debug|info|warn|error] COMMAND [OPTIONS]\n       {0} COMMAND --help | --version | --help\n\ncommands:\n",
+      "usage: {0} [--log debug|info|warn|error] COMMAND [OPTIONS]\n       {0} COMMAND --help | help COMMAND | --version | --help\n\ncommands:\n",
       program, version());
   for (const Command& command : commands) out += fmt::format("  {:<11}{} (needs {})\n", command.name, command.summary, command.needs);
   out += "\nexamples:\n";
@@ -53,6 +53,8 @@ std::string nearest(std::span<const Command> commands, const std::string& name) 
   return best;
 }
 
+bool is_help(const std::string& word) { return word == "--help" || word == "-h" || word == "help"; }
+
 int run_checked(const char* program, std::span<const Command> commands, std::vector<std::string> words) {
   while (words.size() >= 2 && words[0] == "--log") {
     if (!set_level(words[1])) {
@@ -65,7 +67,11 @@ int run_checked(const char* program, std::span<const Command> commands, std::vec
     fmt::print(stderr, "{}", help_text(program, commands));
     return usage;
   }
-  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+  if (is_help(words[0]) && words.size() > 1 && !words[1].starts_with('-')) {  // `help gate` is `gate --help`
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  if (is_help(words[0])) {
     fmt::print("{}", help_text(program, commands));
     return 0;
   }

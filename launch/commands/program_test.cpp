@@ -27,5 +27,23 @@ TEST(Program, ABugEndsWith70AndAWrongCommandLineWith64) {
   EXPECT_EQ(end_of({"--help"}), 0);
 }
 
+TEST(Program, HelpOfACommandIsWhatTheCommandSaysOfItself) {
+  const auto said_by_accept = [](std::vector<std::string> words, int expected) {
+    static constexpr std::array<Command, 1> commands{{{"accept", "", "", "", run_rank_accept}}};
+    std::vector<char*> argv;
+    words.insert(words.begin(), "fabricgate-rank");
+    for (std::string& word : words) argv.push_back(word.data());
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(run_program("fabricgate-rank", commands, static_cast<int>(argv.size()), argv.data()), expected);
+    return testing::internal::GetCapturedStdout();
+  };
+  const std::string own = said_by_accept({"accept", "--help"}, 0);
+  EXPECT_NE(own.find("fabricgate-rank accept [OPTIONS]"), std::string::npos) << own;
+  EXPECT_EQ(said_by_accept({"help", "accept"}, 0), own);
+  EXPECT_EQ(said_by_accept({"--help", "accept"}, 0), own);
+  EXPECT_EQ(said_by_accept({"help", "acept"}, 64), "");
+  EXPECT_EQ(said_by_accept({"help", "--help"}, 0), said_by_accept({"help"}, 0));
+}
+
 }  // namespace
 }  // namespace fabricgate::launch

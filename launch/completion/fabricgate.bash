@@ -18,8 +18,8 @@ _fabricgate() {
   esac
   if [[ -z $words ]]; then
     case $command in
-      '') if [[ ${COMP_WORDS[0]##*/} == fabricgate-rank ]]; then words='accept --log --help --version'
-          else words='inventory plan stage unstage accept gate judge causes --log --help --version'; fi ;;
+      '') if [[ ${COMP_WORDS[0]##*/} == fabricgate-rank ]]; then words='accept help --log --help --version'
+          else words='inventory plan stage unstage accept gate judge causes help --log --help --version'; fi ;;
       inventory)
         case $sub in
           '') words='check show hostfile import learn scan-keys --help' ;;
