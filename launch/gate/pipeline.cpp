@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "bootstrap/stage/stage.hpp"
-#include "inventory/host/real_host.hpp"
 #include "inventory/hostfile.hpp"
 #include "launch/accept/coordinator.hpp"
 #include "launch/gate/report.hpp"
@@ -54,18 +53,15 @@ int Pipeline::run() {
 }
 
 bool Pipeline::prepare() {
-  RealHost host;
-  mpirun_ = mpirun_program(setup_.inventory.launcher.mpi_prefix);
-  const auto answer = host.run({mpirun_, "--version"}, Deadline::in_seconds(20));
-  auto version = answer ? parse_mpirun_version(answer->out) : Result<MpirunVersion>(answer.error());
-  if (!version) {
-    log::error(version.error().what);
+  auto head = prepare_head(setup_.inventory);
+  if (!head) {
+    note_unfinished("before staging: " + head.error().what);
     return false;
   }
-  version_ = *version;
+  head_ = std::move(*head);
   auto written = write_file_atomic(folder_.file("ssh_config"), write_ssh_config(setup_.inventory), 0600);
   if (written) written = write_file_atomic(folder_.file("ssh_to_node"), ssh_script(folder_.file("ssh_config")), 0600);
-  if (!written) log::error(written.error().what);
+  if (!written) note_unfinished("before staging: " + written.error().what);
   return static_cast<bool>(written);
 }
 
@@ -85,8 +81,10 @@ void Pipeline::lose(Tier tier, const std::string& host, const Finding& finding) 
 void Pipeline::stage() {
   const auto agent = local_program("fabricgate-agent"), rank = local_program("fabricgate-rank");
   for (const auto* program : {&agent, &rank})
-    if (!*program) log::error(program->error().what);
-  if (!agent || !rank) return hosts_.clear();
+    if (!*program) {
+      note_unfinished("tier stage: " + program->error().what);
+      return hosts_.clear();
+    }
   bootstrap::StageOptions options = staging_;
   options.agent_path = *agent;
   options.rank_path = *rank;
@@ -106,7 +104,7 @@ void Pipeline::stage() {
                                        });
   progress_.finish();
   if (!report) {
-    log::error(report.error().with("stage").what);
+    note_unfinished("tier stage: " + report.error().what);
     return hosts_.clear();
   }
   for (const Record& record : bootstrap::stage_records(*report, setup_.job.identity))
@@ -131,7 +129,7 @@ void Pipeline::run_tier(Tier tier) {
       continue;
     }
     if (!found.again || repeated) {
-      note_unfinished(tier, found.reason);
+      if (!found.reason.empty()) note_unfinished(fmt::format("tier {}: {}", to_string(tier), found.reason));
       if (found.cut_off) hosts_.clear();
       break;
     }
@@ -142,9 +140,8 @@ void Pipeline::run_tier(Tier tier) {
 }
 
 /// The first of a run is what the rest follows from.
-void Pipeline::note_unfinished(Tier tier, const std::string& reason) {
-  if (reason.empty() || !folder_.unfinished().empty()) return;
-  const std::string text = fmt::format("tier {}: {}", to_string(tier), reason);
+void Pipeline::note_unfinished(const std::string& text) {
+  if (!folder_.unfinished().empty()) return;
   log::error(text);
   if (auto noted = folder_.note_unfinished(text); !noted) log::error(noted.error().what);
 }

@@ -10,9 +10,9 @@
 #include "bootstrap/ssh/pool.hpp"
 #include "bootstrap/stage/stage_plan.hpp"
 #include "launch/gate/blame.hpp"
+#include "launch/gate/head.hpp"
 #include "launch/gate/run_folder.hpp"
 #include "launch/gate/watch.hpp"
-#include "launch/mpirun.hpp"
 #include "launch/progress.hpp"
 
 namespace fabricgate::launch {
@@ -29,7 +29,7 @@ class Pipeline {
   bool prepare();
   void stage();
   void run_tier(Tier tier);
-  void note_unfinished(Tier tier, const std::string& reason);
+  void note_unfinished(const std::string& text);
   /// One mpirun job; hosts that it lost have left.
   Blame run_job(Tier tier, const std::string& name);
   /// Hosts that cannot take the job file leave. A value: the job cannot be started at all.
@@ -60,8 +60,7 @@ class Pipeline {
   RunFolder folder_;
   bootstrap::StageOptions staging_;
   Progress& progress_;
-  std::string mpirun_;
-  MpirunVersion version_;
+  Head head_;
   PortRange launcher_ports_;               ///< of the last job; low 0: any
   std::vector<std::string> hosts_;         ///< still in, inventory order
   std::set<std::string> taken_;            ///< hosts that staging may have taken for this run

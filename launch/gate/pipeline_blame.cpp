@@ -63,10 +63,10 @@ Blame Pipeline::ask_nodes(const Job& job, const JobEvidence& seen) const {
 /// and start.
 std::vector<Finding> Pipeline::probe_daemons(const Job& job) const {
   const Launcher& launcher = setup_.inventory.launcher;
-  const std::string daemon = launcher.mpi_prefix + "/bin/" + (version_.major >= 5 ? "prted" : "orted");
+  const std::string daemon = launcher.mpi_prefix + "/bin/" + (head_.version.major >= 5 ? "prted" : "orted");
   std::vector<bootstrap::Job> jobs;
   for (std::size_t node : indices(job.hosts)) {
-    jobs.push_back({.node = node, .argv = {daemon, version_.major >= 5 ? "--version" : "--help"}, .timeout_s = ask_s});
+    jobs.push_back({.node = node, .argv = {daemon, head_.version.major >= 5 ? "--version" : "--help"}, .timeout_s = ask_s});
     jobs.push_back(
         {.node = node, .argv = {launcher.install_dir + "/bin/fabricgate-rank", "--version"}, .timeout_s = ask_s});
   }

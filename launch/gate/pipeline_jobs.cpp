@@ -54,16 +54,14 @@ double monotonic_s() { return std::chrono::duration<double>(std::chrono::steady_
 std::optional<Blame> Pipeline::upload(const Job& job) {
   const auto content = std::make_shared<const std::string>(to_text(job));
   if (auto written = write_file_atomic(folder_.file("jobs/" + job.name + ".json"), *content, 0600); !written) {
-    log::error(written.error().what);
-    return Blame{};
+    return Blame{.reason = written.error().what};
   }
   const std::string path = job_path(setup_.inventory.launcher.spool_dir, job.identity.run, job.name);
   std::vector<bootstrap::UploadJob> jobs;
   for (std::size_t node : indices(job.hosts)) jobs.push_back({.node = node, .files = {bootstrap::make_upload(content, path, 0600)}});
   auto outcomes = bootstrap::upload_to_nodes(setup_.inventory, std::move(jobs), Deadline::in_seconds(transfer_s));
   if (!outcomes) {
-    log::error(outcomes.error().with("job file").what);
-    return Blame{};
+    return Blame{.reason = outcomes.error().with("job file").what};
   }
   std::vector<const bootstrap::TransferOutcome*> failed;
   for (const bootstrap::TransferOutcome& outcome : *outcomes)
@@ -91,8 +89,8 @@ Result<std::vector<std::string>> Pipeline::launch_line(const Job& job) {
     if (!chosen) return chosen.error();
     if (chosen->count() > 0) launcher_ports_ = *chosen;
   }
-  return mpirun_arguments({.version = version_,
-                           .mpirun = mpirun_,
+  return mpirun_arguments({.version = head_.version,
+                           .mpirun = head_.mpirun,
                            .prefix = launcher.mpi_prefix,
                            .hostfile = hosts,
                            .ssh_script = folder_.file("ssh_to_node"),
@@ -126,7 +124,7 @@ Result<JobEvidence> Pipeline::launch(const Job& job) {
   };
   options.stop = [&] { return interrupted() || watch.give_up(); };
   auto ended = run_child(*arguments, Deadline::in_seconds(job.deadline_s + launch_s), options);
-  if (!ended) return ended.error().with("mpirun");
+  if (!ended) return Error{ended.error().kind, ended.error().what + "; " + get_mpirun, ended.error().native};
   if (ended->timed_out) log::warn(fmt::format("job {} did not end in {:.0f} s and was ended", job.name, job.deadline_s + launch_s));
   kept.note(fmt::format("# exit code {}{}", ended->exit_code, ended->timed_out ? ", ended at its deadline" : ""));
   for (const auto& [host, finding] : watch.given_up()) kept.note(fmt::format("# given up: {}: {}", host, finding.found));

@@ -4,6 +4,7 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -111,6 +112,18 @@ void set_mpi_environment(const std::optional<Cidr>& management) {
   // include and exclude together are an error of Open MPI
   unsetenv("OMPI_MCA_btl_tcp_if_exclude");
   unsetenv("OMPI_MCA_oob_tcp_if_exclude");
+}
+
+std::vector<std::string> drop_mca_variables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry;
+    for (const std::string_view prefix : {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_"})
+      if (text.substr(0, prefix.size()) == prefix) names.emplace_back(text.substr(0, text.find('=')));
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::optional<Cidr> management_from_ssh() {

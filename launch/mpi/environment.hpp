@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "inventory/inventory.hpp"
 #include "results/result.hpp"
@@ -26,6 +27,10 @@ std::map<std::string, std::string> mpi_parameters(const std::optional<Cidr>& man
 
 /// Puts mpi_parameters, and what UCX must have from there, into the environment, over what is there.
 void set_mpi_environment(const std::optional<Cidr>& management);
+
+/// Takes OMPI_MCA_*, PMIX_MCA_* and PRTE_MCA_* out of our environment and so of what we start: they go before the settings
+/// of an mpirun line that does not name them. Returns their names in order.
+std::vector<std::string> drop_mca_variables();
 
 /// The network of the address that SSH brought us in by (SSH_CONNECTION is inherited through the launcher's daemon), for
 /// ranks that cannot read the inventory before MPI is up.

@@ -100,5 +100,15 @@ TEST_F(LaunchedTest, AnAddressThatCannotBeCheckedIsBelieved) {
   EXPECT_EQ(error(), "none");
 }
 
+TEST_F(LaunchedTest, McaVariablesAreTakenOutAndNamedAndOthersStay) {
+  for (const char* name : {"PMIX_MCA_gds", "OMPI_MCA_orte_rankfile", "PRTE_MCA_plm", "OMPI_MCA_"}) ::setenv(name, "x", 1);
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  EXPECT_EQ(drop_mca_variables(), (std::vector<std::string>{"OMPI_MCA_", "OMPI_MCA_orte_rankfile", "PMIX_MCA_gds", "PRTE_MCA_plm"}));
+  for (const char* name : {"PMIX_MCA_gds", "OMPI_MCA_orte_rankfile", "PRTE_MCA_plm"}) EXPECT_EQ(::getenv(name), nullptr) << name;
+  EXPECT_NE(::getenv("OMPI_ALLOW_RUN_AS_ROOT"), nullptr);
+  EXPECT_TRUE(drop_mca_variables().empty());
+  ::unsetenv("OMPI_ALLOW_RUN_AS_ROOT");
+}
+
 }  // namespace
 }  // namespace fabricgate::launch
