@@ -91,6 +91,7 @@ JobEnd run_job(Meeting& meeting, const Setup& setup, Presence& presence, Progres
   JobEnd end{.leads = meeting.leads()};
   Worker worker(setup, presence.node, host, *meeting.rendezvous, presence.pulse.get());
   if (presence.claimed.other) worker.node_in_use(to_string(*presence.claimed.other));
+  worker.holds_copy(presence.copy);
   if (end.leads) {
     end.status = Coordinator(setup, worker, *meeting.rendezvous, progress).run(meeting.local_rank);
     return end;

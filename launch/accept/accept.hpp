@@ -37,6 +37,7 @@ struct Presence {
   std::optional<std::size_t> node;  ///< nullopt: idle, or on no node of the inventory
   Claimed claimed = {};             ///< of the node; outlives the pulse, which renews it
   std::unique_ptr<Pulse> pulse;
+  InventoryCopy copy = {};          ///< of the one that the run goes by, where a person started it
 };
 Presence appear(const Setup& setup);
 JobEnd run_job(Meeting& meeting, const Setup& setup, Presence& presence, Progress& progress);

@@ -78,16 +78,22 @@ Status keep_stage(const RunFolder& folder, const Setup& setup) {
   return copy_file(setup.spool() + "/stage.txt", folder.file("stage.txt"));
 }
 
+/// What is about a node is a record of it, the rest is the run's.
+Status keep_findings(const RunFolder& folder, const Setup& setup, const JobStatus& status) {
+  for (const Finding& finding : status.findings) {
+    const std::string& host = finding.subject.host;
+    auto kept = host.empty() ? folder.add(finding) : folder.add(statement(setup, status.tier, host, finding, 1));
+    if (!kept) return kept;
+  }
+  return {};
+}
+
 Status keep_records(const RunFolder& folder, const Setup& setup, const JobStatus& status) {
   const std::string name = "records-" + setup.job.name + ".jsonl";
   if (auto made = make_spool(folder.file("spools/head")); !made) return made;
   const std::string spool = records_spool(setup.inventory.launcher.spool_dir, setup.job.identity.run, setup.job.name);
   if (auto copied = copy_file(spool, folder.file("spools/head/" + name)); !copied) return copied;
-  for (const Finding& finding : status.findings)
-    if (!finding.subject.host.empty())
-      if (auto added = folder.add(statement(setup, status.tier, finding.subject.host, finding, 1)); !added)
-        return added;
-  return {};
+  return keep_findings(folder, setup, status);
 }
 
 std::string own_host() {
@@ -127,6 +133,7 @@ int run_by_hand(const ByHand& options) {
                           duration_text(expected_seconds(setup->inventory, setup->job))));
   Progress progress(meeting->leads() ? progress_style(STDERR_FILENO) : ProgressStyle::silent);
   Presence presence = appear(*setup);
+  if (local_text) presence.copy = {options.inventory, sha256_hex(*local_text)};
   const JobEnd end = run_job(*meeting, *setup, presence, progress);
   if (!end.leads) {
     if (!end.served) log::error(end.served.error().what);

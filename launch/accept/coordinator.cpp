@@ -145,7 +145,7 @@ bool Coordinator::call_the_roll(int local_rank) {
     auto arrival = text ? arrival_from_text(*text) : Result<Arrival>(Error{});
     arrivals.push_back(arrival ? std::optional<Arrival>(*arrival) : std::nullopt);
   }
-  const Roster roster = make_roster(setup_.job.hosts, arrivals, setup_.job.identity.build);
+  const Roster roster = make_roster(setup_.job.hosts, arrivals, setup_.job.identity);
   host_of_rank_ = roster.host_of_rank;
   for (const std::string& host : setup_.job.hosts)
     if (rank_of(host) >= 0) hosts_.push_back(host);
@@ -156,6 +156,10 @@ bool Coordinator::call_the_roll(int local_rank) {
   for (const std::string& stranger : roster.strangers)
     find("launch.placement", "", "ranks on nodes of the inventory only", stranger + " has no management address of it");
   for (const std::string& host : roster.other_build) find("launch.program_differs", host, setup_.job.identity.build, "another program");
+  if (!roster.other_copy.empty())
+    status_.findings.push_back(make_finding("launch.inventory_differs", {.file = roster.other_copy_path},
+                                            "that of this run, sha256 " + setup_.job.identity.inventory.substr(0, 12),
+                                            "another on " + fold_hosts(roster.other_copy)));
   // Nobody starts this job again, so nodes without a process are left out; they stay not_run. A process that is silent
   // would hold up every order.
   const bool go_on = setup_.job.headless && roster.silent.empty();

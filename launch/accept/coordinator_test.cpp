@@ -11,6 +11,7 @@
 #include "fabric/thread_rendezvous.hpp"
 #include "inventory/host/fake_host.hpp"
 #include "launch/accept/parts.hpp"
+#include "results/file.hpp"
 
 namespace fabricgate::launch {
 namespace {
@@ -53,6 +54,7 @@ class CoordinatorTest : public testing::Test {
       fabric::ThreadRendezvous meet(group, 1);
       Worker worker(*setup, 1, hosts[1], meet);
       worker.node_in_use(in_use);
+      worker.holds_copy(copy);
       EXPECT_TRUE(serve(worker, meet, worker.arrival(0), Deadline::in_seconds(60)));
     });
     fabric::ThreadRendezvous meet(group, 0);
@@ -81,6 +83,7 @@ class CoordinatorTest : public testing::Test {
   std::vector<Record> records;
   std::vector<std::string> in;
   std::string in_use;  ///< who has the second node
+  InventoryCopy copy;  ///< of the second rank
 };
 
 using Names = std::vector<std::string>;
@@ -134,6 +137,18 @@ TEST_F(CoordinatorTest, ANodeOfAnotherRunIsNamedAndNotMeasuredWhateverIsAllowed)
         EXPECT_TRUE(record.sample.is_null());
       }
   }
+}
+
+TEST_F(CoordinatorTest, AnotherInventoryOnARankIsAFindingOfTheRunAndItsNodeIsMeasured) {
+  copy = {"/root/inventory.yaml", sha256_hex("old")};
+  const JobStatus status = run();
+  ASSERT_EQ(status.findings.size(), 1U);
+  EXPECT_EQ(status.findings[0].cause, "launch.inventory_differs");
+  EXPECT_EQ(status.findings[0].subject, (Subject{.file = "/root/inventory.yaml"}));
+  EXPECT_EQ(status.findings[0].found, "another on two");
+  EXPECT_EQ(hosts_of("host.facts"), (Names{"one", "two"}));
+  copy.checksum = job.identity.inventory;
+  EXPECT_TRUE(run().findings.empty());
 }
 
 TEST_F(CoordinatorTest, TheBusyHookIsAskedWhereNoHeadDid) {

@@ -38,6 +38,12 @@ bool is_local(std::uint32_t ip, const std::vector<Cidr>& local) {
   });
 }
 
+void note_copy(const Arrival& arrival, const std::string& inventory, Roster& roster) {
+  if (arrival.copy.checksum.empty() || arrival.copy.checksum == inventory) return;
+  if (roster.other_copy.empty()) roster.other_copy_path = arrival.copy.path;
+  roster.other_copy.push_back(arrival.node.empty() ? arrival.hostname : arrival.node);
+}
+
 }  // namespace
 
 std::vector<Cidr> local_addresses() {
@@ -71,7 +77,7 @@ std::optional<std::size_t> node_of_process(const std::vector<std::size_t>& here,
 std::string to_text(const Arrival& arrival) {
   return nlohmann::json{{"node", arrival.node},   {"hostname", arrival.hostname},     {"addresses", arrival.addresses},
                         {"build", arrival.build}, {"local_rank", arrival.local_rank}, {"pid", arrival.pid},
-                        {"in_use", arrival.in_use}}
+                        {"in_use", arrival.in_use}, {"copy", {arrival.copy.path, arrival.copy.checksum}}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -84,14 +90,15 @@ Result<Arrival> arrival_from_text(const std::string& text) {
                    .build = in.at("build").get<std::string>(),
                    .local_rank = whole_from<int>(in, "local_rank"),
                    .pid = whole_from<int>(in, "pid"),
-                   .in_use = in.at("in_use").get<std::string>()};
+                   .in_use = in.at("in_use").get<std::string>(),
+                   .copy = {in.at("copy").at(0).get<std::string>(), in.at("copy").at(1).get<std::string>()}};
   } catch (const nlohmann::json::exception& e) {
     return Error{ErrorKind::parse, std::string("arrival: ") + e.what(), e.id};
   }
 }
 
 Roster make_roster(const std::vector<std::string>& expected, const std::vector<std::optional<Arrival>>& arrivals,
-                   const std::string& build) {
+                   const RunIdentity& run) {
   Roster roster;
   std::set<std::string> seen;
   const std::set<std::string> wanted(expected.begin(), expected.end());
@@ -102,12 +109,13 @@ Roster make_roster(const std::vector<std::string>& expected, const std::vector<s
       continue;
     }
     const Arrival& arrival = *arrivals[rank];
+    if (arrival.node.empty() && arrival.local_rank > 0) continue;  // one of several ranks of its node, idle by design
+    note_copy(arrival, run.inventory, roster);
     if (arrival.node.empty()) {
-      if (arrival.local_rank > 0) continue;  // one of several ranks of its node, idle by design
       std::string text = arrival.hostname + " (";
       for (const std::string& address : arrival.addresses) text += (text.back() == '(' ? "" : " ") + address;
       roster.strangers.push_back(text + ")");
-    } else if (arrival.build != build) {
+    } else if (arrival.build != run.build) {
       roster.other_build.push_back(arrival.node);
     } else if (!seen.insert(arrival.node).second) {
       roster.doubled.push_back(arrival.node);

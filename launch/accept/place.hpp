@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inventory/inventory.hpp"
+#include "results/record.hpp"
 
 namespace fabricgate::launch {
 
@@ -21,6 +22,11 @@ std::vector<std::size_t> nodes_here(const Inventory& inventory, const std::vecto
 /// one machine stands in for several nodes, local rank i acts for the i-th of them.
 std::optional<std::size_t> node_of_process(const std::vector<std::size_t>& here, int local_rank);
 
+/// The inventory file that a process was given by hand, where its node has one: empty otherwise.
+struct InventoryCopy {
+  std::string path, checksum;
+};
+
 /// What one process says of itself when a job begins.
 struct Arrival {
   std::string node;      ///< inventory name, empty: idle or on no node of the inventory
@@ -30,6 +36,7 @@ struct Arrival {
   int local_rank = 0;
   int pid = 0;
   std::string in_use;  ///< the run that has the node, empty: ours
+  InventoryCopy copy = {};
 };
 std::string to_text(const Arrival& arrival);
 Result<Arrival> arrival_from_text(const std::string& text);
@@ -43,8 +50,11 @@ struct Roster {
   std::vector<std::string> strangers;     ///< "host name (addresses)" on no node of the inventory
   std::vector<int> silent;                ///< ranks that did not report
   std::vector<std::string> other_build;   ///< hosts that run another binary
+  std::vector<std::string> other_copy;    ///< machines whose file is not the inventory of the run
+  std::string other_copy_path;            ///< of the first of them
 };
+/// `run`: the build and the inventory that count.
 Roster make_roster(const std::vector<std::string>& expected, const std::vector<std::optional<Arrival>>& arrivals,
-                   const std::string& build);
+                   const RunIdentity& run);
 
 }  // namespace fabricgate::launch

@@ -44,7 +44,8 @@ Arrival Worker::arrival(int local_rank) const {
               .build = own_build_id(),
               .local_rank = local_rank,
               .pid = static_cast<int>(getpid()),
-              .in_use = in_use_};
+              .in_use = in_use_,
+              .copy = copy_};
   for (const Cidr& address : local_addresses()) out.addresses.push_back(format_cidr(address));
   return out;
 }

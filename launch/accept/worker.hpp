@@ -51,6 +51,7 @@ class Worker {
 
   /// Another run has the node: said on arrival, and rank 0 then asks nothing of it.
   void node_in_use(const std::string& by) { in_use_ = by; }
+  void holds_copy(InventoryCopy copy) { copy_ = std::move(copy); }
   Arrival arrival(int local_rank) const;
   /// Never fails: what went wrong is in Reply::error. An idle rank answers with nothing.
   Reply execute(const Order& order);
@@ -66,6 +67,7 @@ class Worker {
   Pulse* pulse_;
   Desired want_;
   std::string in_use_;
+  InventoryCopy copy_;
   std::vector<std::string> host_of_rank_;
 };
 

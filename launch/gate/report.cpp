@@ -61,7 +61,8 @@ suites::GateInput gate_input(const RunFolder& folder, const Setup& setup, const 
           .identity = setup.job.identity,
           .short_budget_s = short_budget_s(setup.inventory, setup.job.options.budget_s),
           .interrupted = folder.interrupted(),
-          .unfinished = folder.unfinished()};
+          .unfinished = folder.unfinished(),
+          .findings = folder.findings()};
 }
 
 int report_run(const RunFolder& folder, const Setup& setup, const suites::Suite& suite, const std::string& host) {

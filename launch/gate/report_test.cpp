@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "results/file.hpp"
 #include "suites/gate/good_run.hpp"
 
 namespace fabricgate::launch {
@@ -54,6 +55,14 @@ TEST_F(ReportTest, ARunWithAVerdictIsTheLatest) {
 TEST_F(ReportTest, ARunThatWasRefusedOnEveryNodeIsNobodysLatest) {
   EXPECT_THAT(report(0), HasSubstr("stage.node_busy"));
   EXPECT_FALSE(is_latest());
+}
+
+TEST_F(ReportTest, FindingsOfTheRunAreInTheTableAndTheSummary) {
+  ASSERT_TRUE(folder->add(make_finding("launch.placement", {}, "ranks on nodes of the inventory only", "h9 is none")));
+  EXPECT_THAT(report(0), HasSubstr("h9 is none"));
+  const auto summary = read_file(folder->file("summary.json"));
+  ASSERT_TRUE(summary);
+  EXPECT_THAT(*summary, HasSubstr("h9 is none"));
 }
 
 TEST_F(ReportTest, AResultThatCannotBeKeptIsSaidBesideTheVerdictAndIsNobodysLatest) {

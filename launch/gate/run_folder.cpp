@@ -121,6 +121,24 @@ std::string RunFolder::first_line(const std::string& name, const char* otherwise
 
 Status RunFolder::add(const Record& record) const { return append_line(file("head.jsonl"), to_line(record), true); }
 
+Status RunFolder::add(const Finding& finding) const {
+  return append_line(file("findings.jsonl"), to_json_value(finding).dump(-1, ' ', false, json::error_handler_t::replace), true);
+}
+
+std::vector<Finding> RunFolder::findings() const {
+  std::vector<Finding> out;
+  std::error_code error;
+  if (!fs::exists(file("findings.jsonl"), error)) return out;
+  const auto spoilt = [&](const std::string& why) { out.push_back(make_finding("gate.record_unreadable", {.file = "findings.jsonl"}, "findings of the run", why)); };
+  const auto text = read_file(file("findings.jsonl"));
+  if (!text) spoilt(text.error().what);
+  for_each_line(text ? *text : "", [&](std::string_view line) {
+    auto finding = finding_from_json(json::parse(line, nullptr, false));
+    finding ? out.push_back(std::move(*finding)) : spoilt(finding.error().what);
+  });
+  return out;
+}
+
 std::vector<suites::RecordFile> RunFolder::record_files() const {
   std::vector<std::string> paths;
   std::error_code error;

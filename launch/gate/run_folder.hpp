@@ -6,6 +6,7 @@
 ///   RUN/unfinished                                               why a tier was not measured to its end though no node is at fault
 ///   RUN/hostfile-JOB mpirun-JOB.log ssh_config ssh_to_node jobs/JOB.json   how its jobs were started
 ///   RUN/spools/NODE/…                                            copies of the nodes' spools
+///   RUN/findings.jsonl                                           what is wrong with the run as a whole, as its start showed
 ///   RUN/head.jsonl                                               records made on the head node
 ///   RUN/records.jsonl summary.json junit.xml table.txt           the result
 #include <functional>
@@ -43,6 +44,10 @@ class RunFolder {
   std::string unfinished() const { return first_line("unfinished", "a job"); }
 
   Status add(const Record& record) const;
+  /// Of the run as a whole.
+  Status add(const Finding& finding) const;
+  /// Those that were added. A line that cannot be read is one that keeps the gate shut.
+  std::vector<Finding> findings() const;
   /// Every record file of head and nodes, in a fixed order. What cannot be read is a line that is no record, so that it keeps the gate shut and is named.
   std::vector<suites::RecordFile> record_files() const;
   /// Lines of all files, equal ones once: RUN/records.jsonl.

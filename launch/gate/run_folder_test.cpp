@@ -75,6 +75,18 @@ TEST_F(RunFolderTest, TheBudgetAndWhatEndedTheRunAreKept) {
   EXPECT_EQ(loaded->job.options.budget_s, 2.5);
 }
 
+TEST_F(RunFolderTest, FindingsOfTheRunAreKeptAndALineThatIsNoneIsOneItself) {
+  const RunFolder folder = create();
+  EXPECT_TRUE(folder.findings().empty());
+  const Finding stranger = make_finding("launch.placement", {}, "ranks on nodes of the inventory only", "h9 is none");
+  ASSERT_TRUE(folder.add(stranger));
+  EXPECT_THAT(RunFolder(folder.path()).findings(), ElementsAre(stranger));
+  write(folder.file("findings.jsonl"), "{\"cause\": \n");
+  const auto spoilt = folder.findings();
+  ASSERT_EQ(spoilt.size(), 1U);
+  EXPECT_EQ(spoilt[0].cause, "gate.record_unreadable");
+}
+
 TEST_F(RunFolderTest, ARunIsNeverWrittenOverAnother) {
   const RunFolder folder = create();
   write(folder.file("head.jsonl"), "kept\n");

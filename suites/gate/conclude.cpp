@@ -126,6 +126,7 @@ void conclude(Fold& fold) {
   GateResult& result = fold.result;
   demand_something(fold);
   tell_early_end(fold);
+  result.findings.insert(result.findings.end(), fold.input.findings.begin(), fold.input.findings.end());
   Verdict verdict = Verdict::skip;
   for (NodeResult& node : result.nodes) {
     node.verdict = own_verdict(node);

@@ -36,6 +36,8 @@ struct GateInput {
   std::string interrupted = {};
   /// Why a tier was not measured to its end though no node is at fault; empty: nothing of the kind.
   std::string unfinished = {};
+  /// What is wrong with the run as a whole, told by its start.
+  std::vector<Finding> findings = {};
 };
 
 /// What pair.rail, pair.rdma and pair.overlay measured, a to b first.

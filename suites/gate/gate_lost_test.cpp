@@ -112,5 +112,14 @@ TEST(GateLost, AJobThatEndedEarlyThroughNoNodesFaultIsSaidBeforeWhatItLeftOut) {
   EXPECT_EQ(result.reason, "launch.job_unfinished: tier pair: mpirun ended by signal 9 on the head");
 }
 
+TEST(GateLost, AFindingOfTheRunsStartKeepsTheGateShutThoughAllRecordsAreGood) {
+  const GoodRun run = good_run();
+  const GateInput input{.inventory = run.inventory, .suite = run.suite, .limits = run.limits, .identity = run.identity,
+                        .findings = {make_finding("launch.placement", {}, "ranks on nodes of the inventory only", "h9 is none")}};
+  const GateResult result = gate(input, {{"records.jsonl", run.text()}});
+  EXPECT_EQ(result.exit_code, ExitCode::not_ready);
+  EXPECT_EQ(result.reason, "launch.placement: h9 is none");
+}
+
 }  // namespace
 }  // namespace fabricgate::suites
