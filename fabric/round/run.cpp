@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "fabric/round/measure.hpp"
+#include "fabric/round/offer.hpp"
 #include "fabric/round/pattern.hpp"
 #include "fabric/round/rdma.hpp"
 #include "fabric/round/task.hpp"
@@ -19,13 +20,6 @@ namespace fabricgate::fabric {
 namespace {
 
 constexpr unsigned mark_a = 1, mark_b = 2, mark_a_back = 3, mark_b_back = 4;  // senders on a worker
-
-/// What one end tells the other of one rail or of the overlay: how to reach it, or why not.
-struct Offer {
-  std::string address;  ///< worker address, or the port
-  std::string error;
-  int flow_port = 0;    ///< of a rail: takes the peer's many short connections; 0: they are not dialled
-};
 
 struct Side {
   std::vector<std::unique_ptr<UcxRail>> rails;  ///< null where it could not be opened
@@ -74,34 +68,6 @@ Side open_side(const RoundTask& task) {
                                  : Offer{.error = listener.error().what});
   if (listener) side.listener = std::move(*listener);
   return side;
-}
-
-std::string pack(const std::vector<Offer>& offers) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const auto& offer : offers) {
-    const std::vector<std::uint8_t> bytes(offer.address.begin(), offer.address.end());
-    list.push_back(
-        {{"address", nlohmann::json::binary(bytes)}, {"error", offer.error}, {"flow_port", offer.flow_port}});
-  }
-  const auto packed = nlohmann::json::to_cbor(list);
-  return std::string(packed.begin(), packed.end());
-}
-
-Result<std::vector<Offer>> unpack(const std::string& text, std::size_t expected) {
-  const auto list = nlohmann::json::from_cbor(text, true, false);
-  if (!list.is_array() || list.size() != expected) return Error{ErrorKind::parse, "offer of the peer: not as expected"};
-  std::vector<Offer> offers;
-  for (const auto& entry : list) {
-    if (!entry.is_object() || !entry.contains("address") || !entry["address"].is_binary() || !entry.contains("error") ||
-        !entry["error"].is_string() || !entry.contains("flow_port") || !entry["flow_port"].is_number_integer()) {
-      return Error{ErrorKind::parse, "offer of the peer: an entry is not as expected"};
-    }
-    const auto& bytes = entry["address"].get_binary();
-    offers.push_back({.address = std::string(bytes.begin(), bytes.end()),
-                      .error = entry["error"].get<std::string>(),
-                      .flow_port = entry["flow_port"].get<int>()});
-  }
-  return offers;
 }
 
 PathSetup path_setup(const RoundTask& task, std::size_t index) {
