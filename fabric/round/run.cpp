@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <thread>
 
 #include "fabric/round/measure.hpp"
@@ -95,28 +96,31 @@ void fail(PairSample& half, const std::string& host, const std::string& error) {
   half.error_host = host;
 }
 
-/// False when one end's connections were all in vain; both ends see that, and do not stream.
-bool try_flows(const RoundTask& task, const Listener& listener, int peer_port, const PathSetup& path,
-               PairSample& half) {
-  if (task.order.flows == 0) return true;
+/// Why this end would not stream over a rail; empty: it would.
+std::string closed_to_streams(const FlowsSeen& seen) {
+  const FlowCount& own = seen.dialled;
+  if (own.answered == 0 || seen.accepted == 0) return "connections of one end are not answered";
+  return own.blocked == own.answered ? "no full-size segment passes on any connection" : "";
+}
+
+std::string try_flows(const RoundTask& task, const Side& side, const Offer& theirs, std::size_t index, PairSample& half) {
+  if (task.order.flows == 0) return "";
+  const PathSetup path = path_setup(task, index);
   const FlowsSetup setup{.own_address = path.own_address,
                          .peer_address = path.peer_address,
-                         .peer_port = peer_port,
+                         .peer_port = theirs.flow_port,
                          .count = task.order.flows,
                          .answer_s = task.order.connect_s};
-  FlowsSeen seen = run_flows(listener, setup, task.deadline);
-  const bool both_ways = seen.dialled.answered > 0 && seen.accepted > 0;
+  FlowsSeen seen = run_flows(side.flow_listeners[index], setup, task.deadline);
+  if (task.hooks != nullptr && task.hooks->after_flows) task.hooks->after_flows(task.self(), half.rail, seen.dialled);
+  const std::string closed = closed_to_streams(seen);
   (task.is_a ? half.flows_a_to_b : half.flows_b_to_a) = std::move(seen.dialled);
-  return both_ways;
+  return closed;
 }
 
 /// The thread of one rail.
-void run_rail(const RoundTask& task, Side& side, const Offer& theirs, std::size_t index, PairSample& half) {
+void stream_rail(const RoundTask& task, Side& side, const Offer& theirs, std::size_t index, PairSample& half) {
   PathSetup setup = path_setup(task, index);
-  if (!try_flows(task, side.flow_listeners[index], theirs.flow_port, setup, half)) {
-    half.a_to_b.error = half.b_to_a.error = "not streamed over, because connections of one end are not answered";
-    return;
-  }
   UcxRail& rail = *side.rails[index];
   const std::string& peer_address = theirs.address;
   auto channel = rail.connect(peer_address, task.is_a ? mark_a : mark_b, task.is_a ? mark_b : mark_a);
@@ -142,20 +146,20 @@ void run_overlay(const RoundTask& task, const Side& side, const Offer& theirs, P
   measure_path(channel, path_setup(task, task.pair.rails.size()), half, task.deadline);
 }
 
-/// One thread per rail: a rail that stands still must not slow the others.
-void run_rails(const RoundTask& task, Side& side, const std::vector<Offer>& theirs, std::vector<PairSample>& halves) {
+/// One thread per rail without an error: a rail that stands still must not slow the others.
+void on_each_rail(const RoundTask& task, std::vector<PairSample>& halves, const std::function<void(std::size_t)>& work) {
   std::vector<std::thread> threads;
-  for (std::size_t index = 0; index < side.rails.size(); ++index) {
-    if (!halves[index].error.empty()) continue;
-    const auto work = [&task, &side, &theirs, &halves, index] {
+  for (std::size_t index = 0; index < task.pair.rails.size(); ++index) {
+    if (!halves[index].error.empty() || !halves[index].a_to_b.error.empty()) continue;
+    const auto guarded = [&task, &halves, &work, index] {
       try {
-        run_rail(task, side, theirs[index], index, halves[index]);
+        work(index);
       } catch (const std::exception& problem) {
         fail(halves[index], task.self(), problem.what());
       }
     };
     try {
-      threads.emplace_back(work);
+      threads.emplace_back(guarded);
     } catch (const std::exception& problem) {
       fail(halves[index], task.self(), fmt::format("starting a thread: {}", problem.what()));
     }
@@ -190,6 +194,57 @@ void spread_errors(const RoundTask& task, const Side& side, const std::vector<Of
   }
 }
 
+/// Leaves the time of what comes after the rails, which must not look silent because of them.
+Deadline rails_deadline(const RoundTask& task) {
+  const double left = task.deadline.left_s();
+  const double later = task.order.connect_s + 2 * task.order.overlay_seconds + 2 * task.order.rdma_seconds;
+  return task.deadline.at_most(std::max(left - later, left / 2));
+}
+
+/// The ends leave a step at different times where one waited for what the other did not miss. Met again, neither takes
+/// that for the other's silence in the next step.
+Result<std::vector<Offer>> meet(Rendezvous& rendezvous, const RoundTask& on_rails, const std::vector<Offer>& mine) {
+  const auto limit = Deadline::in_seconds(on_rails.deadline.left_s() + on_rails.order.connect_s / 2);
+  auto answer = rendezvous.exchange(on_rails.peer_rank(), on_rails.index, pack(mine), limit);
+  return answer ? unpack(*answer, mine.size()) : Result<std::vector<Offer>>(answer.error());
+}
+
+/// A rail over which one end would not stream is not streamed over, by either.
+Status agree_on_rails(Rendezvous& rendezvous, const RoundTask& task, const std::vector<Offer>& mine,
+                      std::vector<PairSample>& halves) {
+  auto theirs = meet(rendezvous, task, mine);
+  if (!theirs) return theirs.error();
+  for (std::size_t index = 0; index < mine.size(); ++index) {
+    const std::string& why = mine[index].error.empty() ? (*theirs)[index].error : mine[index].error;
+    auto& half = halves[index];
+    if (half.error.empty() && !why.empty()) half.a_to_b.error = half.b_to_a.error = "not streamed over, because " + why;
+  }
+  return {};
+}
+
+/// First many short connections over each.
+Status run_rails(Rendezvous& rendezvous, const RoundTask& task, Side& side, const std::vector<Offer>& theirs,
+                 std::vector<PairSample>& halves) {
+  std::vector<Offer> closed(task.pair.rails.size());
+  on_each_rail(task, halves, [&](std::size_t index) {
+    closed[index].error = try_flows(task, side, theirs[index], index, halves[index]);
+  });
+  for (std::size_t index = 0; index < closed.size(); ++index)
+    if (!halves[index].error.empty()) closed[index].error = halves[index].error;
+  if (auto agreed = agree_on_rails(rendezvous, task, closed, halves); !agreed) return agreed;
+  on_each_rail(task, halves, [&](std::size_t index) { stream_rail(task, side, theirs[index], index, halves[index]); });
+  auto met = meet(rendezvous, task, {});
+  return met ? Status() : Status(met.error());
+}
+
+bool tried(const DirectionSample& direction) { return !direction.error.empty() || direction.received_bytes > 0; }
+
+/// What was streamed, or not for a reason, is kept.
+void fail_unmeasured(const RoundTask& task, const std::string& error, std::vector<PairSample>& halves) {
+  for (auto& half : halves)
+    if (half.error.empty() && !tried(half.a_to_b) && !tried(half.b_to_a)) fail(half, task.self(), error);
+}
+
 /// Everything one pair measures, in this order at both ends. RDMA comes last: where its ends lose one another, nothing
 /// that comes after has to bring them together again.
 RoundShare run_task(Rendezvous& rendezvous, Host& host, const RoundTask& task) {
@@ -200,14 +255,17 @@ RoundShare run_task(Rendezvous& rendezvous, Host& host, const RoundTask& task) {
   auto answer = rendezvous.exchange(task.peer_rank(), task.index, pack(side.offers), limit);
   auto theirs = answer ? unpack(*answer, side.offers.size()) : Result<std::vector<Offer>>(answer.error());
   if (!theirs) {
-    for (auto& half : halves) {
-      fail(half, task.self(), fmt::format("{} did not tell its addresses: {}", task.peer(), theirs.error().what));
-    }
+    fail_unmeasured(task, fmt::format("{} did not tell its addresses: {}", task.peer(), theirs.error().what), halves);
     return share;
   }
   spread_errors(task, side, *theirs, halves);
-  run_rails(task, side, *theirs, halves);
-  if (task.pair.overlay && halves.back().error.empty()) run_overlay(task, side, theirs->back(), halves.back());
+  RoundTask on_rails = task;
+  on_rails.deadline = rails_deadline(task);
+  if (auto met = run_rails(rendezvous, on_rails, side, *theirs, halves); !met) {
+    fail_unmeasured(task, fmt::format("{} was not through with the rails in time: {}", task.peer(), met.error().what), halves);
+  } else if (task.pair.overlay && halves.back().error.empty()) {
+    run_overlay(task, side, theirs->back(), halves.back());
+  }
   share.rdma = run_rdma(rendezvous, host, task);
   return share;
 }

@@ -18,10 +18,12 @@
 
 namespace fabricgate::fabric {
 
-/// For tests: what goes wrong on the way out. Called before message `message` of `bytes` at `data` is sent from `host`;
+/// For tests: what goes wrong. before_send is called before message `message` of `bytes` at `data` is sent from `host`;
 /// an error ends this end's measurement; sleeping in it is a hung process.
 struct RoundHooks {
-  std::function<Status(const std::string& host, std::byte* data, std::size_t bytes, std::uint64_t message)> before_send;
+  std::function<Status(const std::string& host, std::byte* data, std::size_t bytes, std::uint64_t message)> before_send = {};
+  /// What the short connections that `host` dialled over a rail showed, before both ends agree on what to make of it.
+  std::function<void(const std::string& host, const std::string& rail, FlowCount& dialled)> after_flows = {};
 };
 
 struct StreamSetup {

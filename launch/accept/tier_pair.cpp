@@ -129,7 +129,7 @@ class PairTier {
       task.a_rank = c_.rank_of(task.a);
       task.b_rank = c_.rank_of(task.b);
     }
-    order.deadline_s = 2 * fabric::expected_seconds(order) + order.connect_s + 2 * order.stall_s;
+    order.deadline_s = 2 * fabric::expected_seconds(order) + 2 * (order.connect_s + order.stall_s);
     const double started = unix_now_s();
     const auto replies = c_.ask("pairs", to_json_value(order), order.deadline_s);
     if (c_.over()) return;  // what a broken round says about the fabric is not to be trusted
