@@ -27,6 +27,7 @@ const std::vector<Informative> informative{
      "/sample",
      {"clock_offset_s", "clock_error_s"},
      "not known from every launcher; host.facts has the offset and must"},
+    {"stage.node", "/sample", {"lost_at_reboot"}, "told beside the verdict, and either is good"},
     {"host.facts", "/sample", {"clock_offset_s"}, "-1 s is within the limit"},
     {"host.facts",
      "/sample",
