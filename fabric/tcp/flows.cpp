@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -20,15 +21,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A SYN without answer is sent again after 1 s and 3 s (RFC 6298), since Linux 6.5 after 1, 2 and 3 s.
-constexpr double connect_s = 3.5;
+constexpr double connect_s = 3.5;  // a SYN is sent again after 1 s and 3 s (RFC 6298), since Linux 6.5 after 1, 2 and 3 s
 constexpr double next_burst_s = 0.04;  // one burst at a time, unless it takes so long
 constexpr int most_tries = 1 + FlowCount::repetitions;
 constexpr double closing_s = 0.5;    // for the peer's last word, beyond what it may take itself
 constexpr int look_ms = 20;          // how often the clock is looked at while nothing happens
 constexpr int last_port = 65535;
 
-/// The end that hears the other one close answers with a reset, so that neither keeps the port for a minute.
+/// Of the end that hears the other one close, so that neither keeps the port for a minute; and of one that closes behind what
+/// never arrived, of which the other would not hear.
 void reset_on_close(const Socket& socket) {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   (void)::setsockopt(socket.fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -85,9 +86,7 @@ class Flows {
   }
 
  private:
-  bool any(bool (Dialled::*is)() const) const {
-    return std::any_of(dialled_.begin(), dialled_.end(), [is](const Dialled& flow) { return (flow.*is)(); });
-  }
+  bool any(bool (Dialled::*is)() const) const { return std::any_of(dialled_.begin(), dialled_.end(), std::mem_fn(is)); }
 
   /// Neighbouring source ports, so that a hash of their lowest bits meets every path: those that the kernel chooses for
   /// a bound socket are all odd.
@@ -227,7 +226,8 @@ class Flows {
   void conclude() {
     seen_.usual_s = seen_.slowest_s = times_.usual();
     for (std::size_t flow = 0; flow < dialled_.size(); ++flow) {
-      const bool settled = dialled_[flow].tries == most_tries || dialled_[flow].state == Dialled::State::lost;
+      const bool lost = dialled_[flow].state == Dialled::State::lost, settled = lost || dialled_[flow].tries == most_tries;
+      if (lost) reset_on_close(dialled_[flow].socket);
       if (settled) seen_.slowest_s = std::max(seen_.slowest_s, times_.of(flow));
     }
     dialled_.clear();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -166,6 +167,29 @@ TEST(Flows, ABurstThatNeverComesBackIsBlockedThoughItsConnectionWasAnswered) {
   EXPECT_EQ(seen.dialled.blocked, 4u);
   EXPECT_THAT(seen.dialled.first_blocked, HasSubstr("came back"));
   EXPECT_THAT(seen.dialled.first_lost, IsEmpty());
+}
+
+/// A peer that reads no burst, into a buffer that holds none: the end of the stream stays behind it.
+TEST(Flows, ThePeerHearsOfTheEndBehindABurstThatNeverArrived) {
+  Ends ends;
+  const int small = 4096;
+  ASSERT_EQ(::setsockopt(ends.b.socket.fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+  ends.of_a.count = 1;
+  const auto limit = Deadline::in_seconds(20);
+  bool heard = false;
+  std::thread other([&] {
+    auto taken = tcp_accept(ends.b, a_address, limit);
+    if (!taken) return;
+    Message word = empty_message(sizeof(Token));
+    while (!word.whole() && word.read_from(*taken) && !limit.passed()) std::this_thread::yield();
+    EXPECT_TRUE(inverted(word).write_to(*taken));
+    pollfd place{taken->fd(), 0, 0};
+    heard = ::poll(&place, 1, 4000) > 0;
+    EXPECT_TRUE(tcp_connect(b_address, a_address, ends.a.port, limit));
+  });
+  EXPECT_EQ(run_flows(ends.a, ends.of_a, limit).dialled.whole, 0u);
+  other.join();
+  EXPECT_TRUE(heard);
 }
 
 TEST(Flows, ABurstWithOtherContentIsNoneThatArrived) {

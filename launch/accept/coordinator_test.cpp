@@ -151,6 +151,13 @@ TEST_F(CoordinatorTest, AnotherInventoryOnARankIsAFindingOfTheRunAndItsNodeIsMea
   EXPECT_TRUE(run().findings.empty());
 }
 
+TEST_F(CoordinatorTest, AJobHasTimeForThreeTimesItsPairRoundsAtTwiceTheirTime) {
+  const LoadedInventory loaded = parse_inventory(job.inventory_text, "test");
+  ASSERT_TRUE(loaded.inventory);
+  job.tiers = {Tier::pair};
+  EXPECT_GE(job_deadline_s(*loaded.inventory, job), 3 * 2 * expected_seconds(*loaded.inventory, job) + 100);
+}
+
 TEST_F(CoordinatorTest, TheBusyHookIsAskedWhereNoHeadDid) {
   std::string text = job.inventory_text + "hooks:\n  busy: test {node} != two\n";
   job.inventory_text = text;

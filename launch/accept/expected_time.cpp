@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "launch/accept/coordinator.hpp"
 #include "launch/accept/pair_plan.hpp"
 
@@ -21,8 +23,11 @@ double expected_seconds(const Inventory& inventory, const Job& job) {
   return seconds;
 }
 
+/// A faulty path makes each of its rounds take twice as long, and is met again in repetitions, alone and with all others.
 double job_deadline_s(const Inventory& inventory, const Job& job) {
-  return job.deadline_s > 0 ? job.deadline_s : 3 * expected_seconds(inventory, job) + 60;
+  if (job.deadline_s > 0) return job.deadline_s;
+  const bool pairs = std::find(job.tiers.begin(), job.tiers.end(), Tier::pair) != job.tiers.end();
+  return (pairs ? 6 : 3) * expected_seconds(inventory, job) + (pairs ? 120 : 60);
 }
 
 }  // namespace fabricgate::launch

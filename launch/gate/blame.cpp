@@ -44,7 +44,8 @@ bool names_a_culprit(const JobEvidence& seen, const MpirunEvent& event) {
 /// Rank 0 says that it was told to end, and nothing says whose fault that is.
 void tell_the_end(const JobEvidence& seen, Blame& found) {
   if (seen.timed_out || seen.status->state == "no_time") {
-    found.reason = "the time of the job was over before its work was done";
+    found.reason = "the time of the job was over before its work was done: repair what the other findings name, where each repetition "
+                   "waits, and run the gate again; where they name nothing, look at what else the nodes and the head are busy with";
   } else {
     found.reason = "the ranks of the job were told to end, and mpirun does not say why";
     found.again = true;
