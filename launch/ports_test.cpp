@@ -45,10 +45,16 @@ TEST(Ports, APortThatSomeoneListensOnIsNotFree) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);  // one address of the machine is enough
-  socklen_t size = sizeof address;
-  ASSERT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), size), 0);
+  // below those that the kernel gives to others meanwhile
+  for (int port = 20000 + ::getpid() % 10000, tries = 0; tries < 100; ++port, ++tries) {
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) break;
+  }
   ASSERT_EQ(::listen(fd, 1), 0);
-  ASSERT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  sockaddr_in bound{};
+  socklen_t size = sizeof bound;
+  ASSERT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size), 0);
+  ASSERT_EQ(bound.sin_port, address.sin_port);
   EXPECT_FALSE(port_is_free(ntohs(address.sin_port)));
   ::close(fd);
   EXPECT_TRUE(port_is_free(ntohs(address.sin_port)));
