@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace fabricgate::bootstrap {
@@ -23,6 +24,10 @@ Status allow_descriptors(std::size_t nodes) {
   limit.rlim_cur = need;
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return error_from_errno(fmt::format("setrlimit RLIMIT_NOFILE {}", need), errno);
   return {};
+}
+
+Status allow_descriptors(const Ssh& ssh, std::size_t nodes) {
+  return allow_descriptors(std::min(nodes, static_cast<std::size_t>(std::max(1, ssh.window))));
 }
 
 }  // namespace fabricgate::bootstrap

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "inventory/inventory.hpp"
 #include "results/result.hpp"
 
 namespace fabricgate::bootstrap {
@@ -14,5 +15,7 @@ std::uint64_t descriptors_for(std::size_t nodes);
 /// Raises the soft limit to descriptors_for(nodes) where it is lower, never the hard one. Error (unavailable) where the hard
 /// limit is too low, since whoever runs out of descriptors takes nodes for silent.
 Status allow_descriptors(std::size_t nodes);
+/// For those of `nodes` that are spoken to at once over SSH.
+Status allow_descriptors(const Ssh& ssh, std::size_t nodes);
 
 }  // namespace fabricgate::bootstrap

@@ -290,8 +290,7 @@ Result<std::vector<SessionOutcome>> converse(const Inventory& inventory, std::ve
     if (job.node >= inventory.nodes.size())
       return Error{ErrorKind::bug, fmt::format("converse: node index {} of {}", job.node, inventory.nodes.size()), 0};
   if (auto readable = check_known_hosts(inventory.ssh); !readable) return readable.error();
-  const auto window = static_cast<std::size_t>(std::max(1, inventory.ssh.window));
-  if (auto allowed = allow_descriptors(std::min(jobs.size(), window)); !allowed) return allowed.error();
+  if (auto allowed = allow_descriptors(inventory.ssh, jobs.size()); !allowed) return allowed.error();
   const auto identity = load_identity(inventory.ssh);
   if (!identity) return identity.error();
   return Pool(inventory, *identity, std::move(jobs), deadline, watch).hold();

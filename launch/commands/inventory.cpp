@@ -184,8 +184,7 @@ bootstrap::KnownKey known_both_ways(const bootstrap::ScannedKey& key) {
 int scan_keys(const Inventory& inventory, const Options& options) {
   std::vector<std::string> lines;
   if (auto readable = bootstrap::check_known_hosts(inventory.ssh); !readable) return fail(readable.error());
-  if (auto allowed = bootstrap::allow_descriptors(std::min(inventory.nodes.size(), static_cast<std::size_t>(inventory.ssh.window))); !allowed)
-    return fail(allowed.error());
+  if (auto allowed = bootstrap::allow_descriptors(inventory.ssh, inventory.nodes.size()); !allowed) return fail(allowed.error());
   bool all = true;  // answered, and no key is another than the recorded one
   for (const auto& key : bootstrap::scan_host_keys(inventory, Deadline::in_seconds(contact_s), interrupted)) {
     const std::string& name = inventory.nodes[key.node].name;
