@@ -20,6 +20,17 @@ constexpr std::uint32_t longer_by = 2;
 /// Bounds the longer trains of a fleet in which much is wrong.
 constexpr int longer_rounds = 16;
 
+/// One frame on the slowest rail of the inventory.
+double slowest_frame_s(const Inventory& inventory) {
+  double slowest = 0;
+  for (const Node& node : inventory.nodes) {
+    if (!node.spec) continue;
+    for (const Rail& rail : node.spec->rails)
+      slowest = std::max(slowest, 8.0 * rail.mtu / std::max(1e6, rail.rate_bits_per_s));
+  }
+  return slowest;
+}
+
 const fabric::TrainHalf* half_of(const std::map<std::string, std::vector<fabric::TrainHalf>>& halves,
                                  const std::string& host, const std::string& peer, const std::string& rail) {
   const auto of_host = halves.find(host);
@@ -94,11 +105,8 @@ FrameOrder frame_order_from(const json& body) {
 }
 
 std::uint32_t first_frames(const Inventory& inventory) {
-  double fewest = most_frames;
-  for (const Node& node : inventory.nodes)
-    for (const Rail& rail : node.spec ? node.spec->rails : std::vector<Rail>{})
-      fewest = std::min(fewest, first_s * rail.rate_bits_per_s / (8.0 * std::max(1, rail.mtu)));
-  return std::max(fewest_frames, static_cast<std::uint32_t>(fewest));
+  const double frames = first_s / std::max(1e-9, slowest_frame_s(inventory));
+  return static_cast<std::uint32_t>(std::clamp<double>(frames, fewest_frames, most_frames));
 }
 
 FrameOrder first_trains(const std::vector<std::vector<std::pair<std::string, std::string>>>& rounds,
@@ -130,11 +138,8 @@ FrameOrder longer_trains(const std::vector<std::string>& hosts, const ReachSampl
 
 double frame_seconds(const FrameOrder& order, const Inventory& inventory) {
   constexpr double start_s = 10, round_s = 3;  // a path on which nobody answers waits for most of a round
-  double slowest = 0;
-  for (const Node& node : inventory.nodes)
-    for (const Rail& rail : node.spec ? node.spec->rails : std::vector<Rail>{})
-      slowest = std::max(slowest, 8.0 * rail.mtu * order.frames / std::max(1e6, rail.rate_bits_per_s));
-  return start_s + static_cast<double>(order.rounds.size()) * (round_s + 4 * slowest);
+  const double train_s = order.frames * slowest_frame_s(inventory);
+  return start_s + static_cast<double>(order.rounds.size()) * (round_s + 4 * train_s);
 }
 
 json to_json_value(const std::vector<fabric::TrainHalf>& halves) {
