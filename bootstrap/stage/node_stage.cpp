@@ -169,7 +169,6 @@ std::optional<Command> NodeStage::take_answer(const CommandResult& result) {
                "; stderr: " + tail(result.err));
     return finish();
   }
-  answered_ = true;
   if (answer->facts) report_.facts = answer->facts;
   if (phase_ == Phase::facts_again) return finish();
   if (answer->in_use) return refuse_foreign(*answer->in_use);

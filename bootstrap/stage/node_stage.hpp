@@ -63,7 +63,6 @@ class NodeStage {
   double asked_unix_s_ = 0, heard_unix_s_ = 0;
   Look look_;
   bool uploaded_agent_ = false, spare_ = false, stopped_ = false, interrupted_ = false, begun_ = false;
-  bool answered_ = false;  ///< by the agent, in words that can be read
   StepReport deploy_;
 };
 

@@ -14,7 +14,7 @@ void NodeStage::explain(const Ended& session) {
                             !begun_          ? "interrupted before anything was done on this node"
                             : !report_.facts ? "interrupted before its agent answered: it finishes the step it is in"
                                              : "interrupted before everything was in place"));
-  if (session.status && !answered_ && opens_gate(worst(report_.findings))) fail_agent("the session ended before the agent had answered");
+  if (session.status && !report_.facts && opens_gate(worst(report_.findings))) fail_agent("the session ended before the agent had answered");
   if (session.status || session.finding) return;
   if (phase_ == Phase::look || phase_ == Phase::facts_again)
     fail_agent(session.status.error().what);
