@@ -121,7 +121,7 @@ def compare(lab, row, code, summary):
         if not any(matches(want, finding) for want in wanted):
             problems.append(f"unexpected finding: {finding['cause']} {finding['subject']} {finding.get('found', '')}")
     blamed = {f["subject"].get("host") for f in closing} | {f["subject"].get("peer") for f in closing}
-    if blamed == {None}:  # the run itself could not go on
+    if {f["cause"] for f in closing} == {"launch.job_unfinished"}:  # the run itself could not go on
         blamed |= {n["name"] for n in summary["nodes"] if n["verdict"] == "not_run"}
     for node in summary["nodes"]:
         if node["name"] not in blamed and node["verdict"] not in ("pass", "warn"):
